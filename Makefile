@@ -132,6 +132,7 @@ PAGES := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE docs example
 docs: $(VENV)/docs/.installed ## Build the documentation site into build/site; fail on a broken link
 	@rm -rf build/pages && mkdir -p build/pages
 	@tar -cf - $(PAGES) | tar -xf - -C build/pages
+	@python scripts/rule_pages.py build/pages/docs/rules
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/mkdocs build --strict    # --quiet would hide the warnings from --strict
 
 bench: setup ## Measure synthesis, the demo and the test suite; write docs/performance.md
@@ -154,10 +155,8 @@ lock: setup ## Compile requirements/*.txt and package-lock.json anew
 		--group pyproject.toml:deepspeed --no-deps -o requirements/deepspeed.txt --upgrade
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
-schema: setup ## Write docs/*.schema.json, docs/spec.md, docs/rules, docs/account-rules, and the tables and picture of docs/amis.md anew
+schema: setup ## Write docs/*.schema.json, docs/spec.md, and the tables and picture of docs/amis.md anew
 	@python -m trainshed.spec.schema
-	@python -m trainshed.lint.pages
-	@python -m trainshed.preflight.pages
 	@python scripts/fields_page.py
 	@python scripts/ami_tables.py
 	@python scripts/ami_picture.py

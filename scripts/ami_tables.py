@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from trainshed.checks.pages import as_markdown
 from trainshed.errors import TrainshedError
+from trainshed.findings.pages import as_markdown
 from trainshed.pins.model import ANY, CONTAINER, Component, Pins
 from trainshed.pins.reader import read_pins
 from trainshed.pins.recipe import AmiRecipe, ComponentPin, ami_recipe, component_pin, recipe_names

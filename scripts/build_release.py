@@ -53,7 +53,10 @@ def link(folder: Path, repository: str, tag: str) -> None:
     readme, metadata = folder / "README.md", folder / "pyproject.toml"
     text = _LINK.sub(absolute, readme.read_text(encoding="utf-8"))
     readme.write_text(text, encoding="utf-8")
-    urls = {"Source": repository, "Changelog": address("CHANGELOG.md")}
+    owner, name = repository.rsplit("/", 2)[-2:]
+    # Where .github/workflows/docs.yml publishes the site.
+    site = f"https://{owner.lower()}.github.io/{name}/"
+    urls = {"Source": repository, "Documentation": site, "Changelog": address("CHANGELOG.md")}
     with metadata.open("a", encoding="utf-8") as file:
         file.write("\n[project.urls]\n")
         file.writelines(f'{name} = "{url}"\n' for name, url in urls.items())

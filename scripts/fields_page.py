@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trainshed.checks.pages import as_markdown
+from trainshed.findings.pages import as_markdown
 from trainshed.spec.schema import cluster_schema, pipeline_schema
 
 _HEAD = """# The cluster file

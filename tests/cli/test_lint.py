@@ -120,3 +120,46 @@ def test_what_our_own_constructs_make_has_no_mistake(trainshed: Command, path: P
     answer = trainshed("lint", str(path))
 
     assert answer.code == 0, answer.out
+
+
+def test_what_a_file_of_findings_accepts_fails_nothing(trainshed: Command, folder: Path) -> None:
+    accepted = "findings: {accept: {TS-LIF-001: our account still has it}}\n"
+    (folder / "accepted.yaml").write_text(accepted, encoding="utf-8")
+
+    answer = trainshed("lint", "bad.yaml", "--findings", "accepted.yaml")
+
+    first, *_, last = answer.out.splitlines()
+    assert first == "bad.yaml: accepted TS-LIF-001: our account still has it"
+    assert last.endswith("1 accepted")
+    assert "warning TS-LIF-001" not in answer.out
+    assert "TS-FND-002" not in answer.out
+
+
+def test_a_file_of_findings_is_judged_itself(trainshed: Command, folder: Path) -> None:
+    said = "findings:\n  accept: {TS-LIF-001: gone, TS-LIF-01: wrong}\n"
+    (folder / "accepted.yaml").write_text(said, encoding="utf-8")
+
+    answer = trainshed("lint", "good.yaml", "--findings", "accepted.yaml")
+
+    assert answer.code == 1
+    assert "accepted.yaml:2:30: warning TS-FND-001: findings.accept.TS-LIF-01" in answer.out
+    assert "accepted.yaml:2:12: info TS-FND-002: findings.accept.TS-LIF-001" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        pytest.param("findings: {accept: {TS-LIF-001: }}", "accepted.yaml:1", id="no-reason"),
+        pytest.param("accept: {TS-LIF-001: because}", "accept: unknown key", id="field"),
+        pytest.param("", "is empty", id="empty"),
+    ],
+)
+def test_a_wrong_file_of_findings_is_wrong_input(
+    trainshed: Command, folder: Path, text: str, words: str
+) -> None:
+    (folder / "accepted.yaml").write_text(text, encoding="utf-8")
+
+    answer = trainshed("lint", "good.yaml", "--findings", "accepted.yaml")
+
+    assert answer.code == 2
+    assert words in answer.err

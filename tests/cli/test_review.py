@@ -15,10 +15,10 @@ from terminal import session
 
 from trainshed import __version__
 from trainshed.checks.templates import checkov
-from trainshed.checks.templates.model import State
 from trainshed.checks.templates.program import Judge
 from trainshed.cli import review as command
 from trainshed.findings import Severity
+from trainshed.findings.tools import State
 from trainshed.review import reviewing
 from trainshed.review.model import Effect, Review
 from trainshed.review.reviewing import review_change

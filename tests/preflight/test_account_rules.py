@@ -14,9 +14,9 @@ import pytest
 from preflight_account import REGION, TRN_QUOTA, ZONE, Account
 
 from embedded_aws.faults import Fault
-from trainshed.checks.rule import all_rules
 from trainshed.findings import Finding, Severity
-from trainshed.preflight import account_rules, ask_account
+from trainshed.findings.rule import all_rules, checks_of
+from trainshed.preflight import ask_account
 
 NOT_TRIED = "TS-ACC-091"
 ROOT = Path(__file__).parents[2]
@@ -904,10 +904,11 @@ def test_no_bootstrap(account: Account) -> None:
 
 
 def test_every_rule_says_what_its_page_needs() -> None:
-    for rule in account_rules().values():
+    for check in checks_of("preflight"):
+        rule = all_rules()[check.rule_id]
         assert rule.title and rule.why and rule.when
         assert all(source.startswith("https://") for source in rule.sources)
-        assert set(rule.answers) <= all_rules().keys()
+        assert set(check.answers) <= all_rules().keys()
 
 
 def test_what_the_owner_says_of_findings_counts(account: Account) -> None:

@@ -17,10 +17,10 @@ from embedded_aws.faults import Fault
 from trainshed.aws import BadCredentials
 from trainshed.errors import Failure
 from trainshed.findings import Finding
+from trainshed.findings.rule import checks_of
 from trainshed.preflight import (
     SharedAnswers,
     Subject,
-    account_rules,
     ask_account,
     read_only_policy,
 )
@@ -399,7 +399,7 @@ def test_the_policy_is_enough_and_each_action_of_it_is_needed(
     fallback = {"servicequotas:GetAWSDefaultServiceQuota"}
     assert (
         needed
-        == {action for rule in account_rules().values() for action in rule.actions} - fallback
+        == {action for check in checks_of("preflight") for action in check.actions} - fallback
     )
 
 

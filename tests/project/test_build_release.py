@@ -85,6 +85,7 @@ def test_on_pypi_every_link_leads_to_the_repository(
     files = f"https://github.com/us/trainshed/blob/{tag}"
     assert metadata.get_all("Project-URL") == [
         "Source, https://github.com/us/trainshed",
+        "Documentation, https://us.github.io/trainshed/",
         f"Changelog, {files}/{changelog}",
     ]
     description = str(metadata.get_payload())

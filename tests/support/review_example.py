@@ -5,9 +5,9 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import Any
 
-from trainshed.checks.templates.model import State, ToolRun
 from trainshed.cost.model import Total
 from trainshed.findings import Finding, Place, Severity
+from trainshed.findings.tools import State, ToolRun
 from trainshed.review.model import (
     Arrow,
     ClusterChange,

@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from trainshed.checks import Rule, all_rules, judge
-from trainshed.checks.text import accepted_lines
-from trainshed.findings import Finding, Place, Severity
+from trainshed.checks import judge
+from trainshed.findings import Finding, Place, Rule, Severity
+from trainshed.findings.pages import examples
+from trainshed.findings.rule import all_rules
+from trainshed.findings.text import accepted_lines
 from trainshed.plan import ClusterPlan
 from trainshed.spec import SpecError
 
-RULES = tuple(all_rules().values())
+RULES = tuple(rule for rule in all_rules().values() if "cluster file" in examples(rule))
 CLEAN = "name: Example\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
 
 Judged = Callable[[str], tuple[Finding, ...]]
@@ -36,7 +38,9 @@ def ids(rule: Rule) -> str:
 
 @pytest.mark.parametrize("rule", RULES, ids=ids)
 def test_each_rule_finds_something_in_its_own_example(judged: Judged, rule: Rule) -> None:
-    found = [finding for finding in judged(rule.example) if finding.rule == rule.id]
+    found = [
+        finding for finding in judged(examples(rule)["cluster file"]) if finding.rule == rule.id
+    ]
 
     assert found
     assert all(finding.severity is rule.severity for finding in found)
@@ -54,7 +58,7 @@ def test_each_rule_has_a_title_of_one_line_and_sources(rule: Rule) -> None:
     assert not rule.title.endswith(".")
     assert all(source.startswith("https://") for source in rule.sources)
     assert rule.sources
-    assert rule.example.startswith("name: Example\n")
+    assert examples(rule)["cluster file"].startswith("name: Example\n")
 
 
 def test_a_finding_stands_at_the_line_and_column_of_its_field(judged: Judged) -> None:

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 import typer
 
-from trainshed.checks import all_rules
 from trainshed.cli import GROUPS
-from trainshed.lint.rule import lint_rules
+from trainshed.findings.pages import rule_pages
+from trainshed.findings.rule import all_rules
 from trainshed.plan import load_fleet
-from trainshed.preflight import account_rules
 
 ROOT = Path(__file__).parents[2]
 CODE = re.compile(r"TS-[A-Z]+-[0-9]{3}")
@@ -20,7 +19,7 @@ SOURCES = [
     for folder in ("src", "stacks", "constructs", "packer")
     for path in (ROOT / folder).rglob("*.py")
     # An example in a docstring is no finding.
-    if path != ROOT / "src/trainshed/findings.py"
+    if path.parent != ROOT / "src/trainshed/findings" and path != ROOT / "src/trainshed/cli/rule.py"
 ]
 ROWS = [
     [cell.strip() for cell in line.split("|")[1:-1]]
@@ -29,16 +28,22 @@ ROWS = [
 ]
 
 
-PAGES = [
-    ROOT / "README.md",
-    *sorted((ROOT / "docs").rglob("*.md")),
-    *sorted((ROOT / "embedded-aws/docs").rglob("*.md")),
-]
+PAGES = {
+    **{
+        str(page.relative_to(ROOT)): page.read_text(encoding="utf-8")
+        for page in (
+            ROOT / "README.md",
+            *sorted((ROOT / "docs").rglob("*.md")),
+            *sorted((ROOT / "embedded-aws/docs").rglob("*.md")),
+        )
+    },
+    **{f"docs/rules/{name}": text for name, text in rule_pages().items()},
+}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_site_shows_all_of_a_page(page: Path) -> None:
-    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+@pytest.mark.parametrize("page", PAGES)
+def test_the_site_shows_all_of_a_page(page: str) -> None:
+    text = re.sub(r"^```.*?^```", "", PAGES[page], flags=re.M | re.S)
     prose = re.sub(r"`[^`]*`", "", text)
 
     # Python-Markdown takes braces for attributes, and what it knows not in angle brackets for HTML.
@@ -52,13 +57,13 @@ def test_the_readme_is_short_enough_to_be_read() -> None:
 def test_what_is_checked_names_rules_that_exist() -> None:
     page = (ROOT / "docs/check-coverage.md").read_text(encoding="utf-8")
 
-    assert set(CODE.findall(page)) <= all_rules().keys() | account_rules().keys()
+    assert set(CODE.findall(page)) <= all_rules().keys()
 
 
 def test_every_code_of_a_finding_is_in_the_docs_once_and_no_other() -> None:
     named = {code for path in SOURCES for code in CODE.findall(path.read_text(encoding="utf-8"))}
     # Each rule of `trainshed check`, `lint` and `preflight` has a page of its own.
-    used = named - all_rules().keys() - lint_rules().keys() - account_rules().keys()
+    used = named - all_rules().keys()
     listed = [row[0] for row in ROWS]
 
     assert used
@@ -121,6 +126,7 @@ def subcommands(group: str) -> set[str]:
             "preflight",
             "rehearse",
             "review",
+            "rule",
             "teardown",
             "upgrade",
         )

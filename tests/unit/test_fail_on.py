@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from trainshed.checks.templates.model import State, ToolRun
 from trainshed.cost.model import Total
 from trainshed.errors import UnknownName
 from trainshed.findings import Finding, Place, Severity
+from trainshed.findings.tools import State, ToolRun
 from trainshed.review.fail_on import failures, parse_fail_on
 from trainshed.review.model import (
     CostChange,

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from trainshed.checks import judge
-from trainshed.checks.rules.findings import unused_of_other_tools
-from trainshed.findings import Severity
+from trainshed.findings import Finding, Severity
+from trainshed.findings.acceptance import accept
 from trainshed.plan import ClusterPlan
 
 CLEAN = "name: Example\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
@@ -35,7 +35,7 @@ def test_ids_of_other_tools_are_taken_by_their_form(planned: Planned, rule: str)
     assert said(planned, f"accept: {{{rule}: because}}") == []
 
 
-def test_rules_about_the_account_are_known_to_preflight_alone(planned: Planned) -> None:
+def test_rules_about_the_account_are_known(planned: Planned) -> None:
     assert said(planned, "accept: {TS-ACC-010: because}") == []
 
 
@@ -75,6 +75,9 @@ def test_the_rule_about_acceptances_may_be_accepted_itself(planned: Planned) -> 
 def test_an_acceptance_is_unused_when_every_tool_that_has_the_rule_ran(
     planned: Planned, rule: str, ran: set[str], found: set[str], unused: bool
 ) -> None:
-    said = planned(f"{CLEAN}findings: {{accept: {{{rule}: because}}}}\n").findings
+    plan = planned(f"{CLEAN}findings: {{accept: {{{rule}: because}}}}\n")
+    others = [Finding(rule=each, message="", remedy="", tool="x") for each in found]
 
-    assert bool([*unused_of_other_tools(said, ran, found)]) is unused
+    judged = accept(plan.findings, plan.where, others, applied=set(), tools=ran)
+
+    assert ("TS-FND-002" in {each.rule for each in judged}) is unused

@@ -1,5 +1,6 @@
 """What `trainshed lint` reads of eksctl cluster files, and finds in them."""
 
+import re
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -10,11 +11,12 @@ from hypothesis import strategies as st
 
 from trainshed.documents.problems import Where
 from trainshed.documents.yaml import parse_document
+from trainshed.findings import Finding
+from trainshed.findings.rule import Check, checks_of
 from trainshed.lint.eksctl import EksctlCluster, EksctlGroup, is_eksctl, read_eksctl
 from trainshed.lint.judging import lint_documents, lint_files
-from trainshed.lint.model import Fact, FileKind, Known, Unknown
+from trainshed.lint.model import Fact, FileKind, Known, LintedFile, Unknown
 from trainshed.lint.reading import Content, UnreadableFile
-from trainshed.lint.rule import FileViolation, lint_rules
 
 _HEAD = """\
 apiVersion: eksctl.io/v1alpha5
@@ -239,9 +241,8 @@ def test_what_to_do_about_named_public_subnets_of_dl1() -> None:
         "maxSize: 4, subnets: [us-west-2b]}]"
     )
 
-    [found] = lint_rules()["TS-EKS-004"].check(read)
+    [found] = of("TS-EKS-004", read)
 
-    assert isinstance(found, FileViolation)
     assert found.remedy == "set privateNetworking: true, and name private subnets"
 
 
@@ -354,9 +355,19 @@ def test_what_a_launch_template_sets_is_not_judged() -> None:
     assert read.groups[0].efa is None
 
 
+def of(rule: str, read: LintedFile) -> list[Finding]:
+    """Return what a rule finds."""
+    return [finding for finding in lint_documents((read,)) if finding.rule == rule]
+
+
+def _named(finding: Finding) -> set[str]:
+    """Return the rules of a finding: several may need a value that is not decided."""
+    return {finding.rule, *re.findall(r"TS-[A-Z]+-[0-9]+", finding.message)}
+
+
 def rules(read: EksctlCluster) -> set[str]:
     """Return the rules of these tools that find something, or say that they cannot decide."""
-    found = {rule.facts.id for rule in lint_rules().values() for _ in rule.check(read)}
+    found = {rule for each in lint_documents((read,)) for rule in _named(each)}
     return {each for each in found if each.startswith(("TS-GRP-", "TS-EKS-"))}
 
 
@@ -501,11 +512,9 @@ def test_rules_say_that_a_selector_leaves_the_types_open() -> None:
         "privateNetworking: true, availabilityZones: [us-west-2a]}]"
     )
 
-    found = {rule.facts.id: each for rule in lint_rules().values() for each in rule.check(read)}
-    assert {"TS-GRP-001", "TS-EKS-001"} <= found.keys()
-    for each in found.values():
-        assert isinstance(each, Unknown)
-        assert each.why == "instanceSelector, which eksctl resolves when it runs"
+    (found,) = lint_documents((read,))
+    assert {"TS-GRP-001", "TS-EKS-001"} <= _named(found)
+    assert "not decided: instanceSelector, which eksctl resolves when it runs" in found.message
 
 
 @pytest.mark.parametrize(
@@ -552,32 +561,33 @@ def test_a_finding_names_group_type_and_place() -> None:
         """
     )
 
-    (found,) = lint_rules()["TS-EKS-001"].check(read)
-    assert isinstance(found, FileViolation)
+    (found,) = of("TS-EKS-001", read)
     assert found.message == (
         "eksctl gives train 17 interfaces with EFA, and of the cards of p6-b300.48xlarge only 16 "
         "have EFA"
     )
-    assert read.where.place(found.path) == "cluster.yaml:7"
+    assert str(found.place) == "cluster.yaml:7:5"
 
 
 def test_shared_rules_judge_the_groups() -> None:
-    (found,) = lint_rules()["TS-LIF-001"].check(
-        cluster("managedNodeGroups: [{name: train, instanceType: p3.2xlarge}]")
+    (found,) = of(
+        "TS-LIF-001", cluster("managedNodeGroups: [{name: train, instanceType: p3.2xlarge}]")
     )
 
-    assert isinstance(found, FileViolation)
-    assert found.path == ("managedNodeGroups", 0, "instanceType")
+    assert found.place
+    assert found.place.field == "managedNodeGroups.0.instanceType"
 
 
 @pytest.mark.parametrize(
-    "rule_id", [name for name, rule in lint_rules().items() if FileKind.EKSCTL in rule.examples]
+    "check",
+    [each for each in checks_of("lint") if FileKind.EKSCTL in each.examples],
+    ids=lambda check: check.rule_id,
 )
-def test_the_example_of_each_rule_has_it(rule_id: str, tmp_path: Path) -> None:
+def test_the_example_of_each_rule_has_it(check: Check, tmp_path: Path) -> None:
     file = tmp_path / "cluster.yaml"
-    file.write_text(lint_rules()[rule_id].examples[FileKind.EKSCTL], encoding="utf-8")
+    file.write_text(check.examples[FileKind.EKSCTL], encoding="utf-8")
 
     report = lint_files([file])
 
     assert not report.unreadable
-    assert rule_id in {finding.rule for finding in report.findings}
+    assert check.rule_id in {finding.rule for finding in report.findings}

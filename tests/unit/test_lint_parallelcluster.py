@@ -1,5 +1,6 @@
 """What `trainshed lint` reads of ParallelCluster's configurations, and finds in them."""
 
+import re
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 
 from trainshed.documents.problems import Where
 from trainshed.documents.yaml import parse_document
+from trainshed.findings import Finding
+from trainshed.findings.rule import Check, checks_of
 from trainshed.lint.judging import lint_documents, lint_files
-from trainshed.lint.model import Fact, FileKind, Known, Unknown
+from trainshed.lint.model import Fact, FileKind, Known, LintedFile, Unknown
 from trainshed.lint.parallelcluster import (
     ParallelCluster,
     QueueNodes,
@@ -20,7 +23,6 @@ from trainshed.lint.parallelcluster import (
 )
 from trainshed.lint.readers import read_documents
 from trainshed.lint.reading import Content, UnreadableFile, parse_content
-from trainshed.lint.rule import FileViolation, lint_rules
 
 _HEAD = """\
 Region: us-west-2
@@ -339,9 +341,19 @@ def test_any_shape_is_judged_or_refused(
         assert all(finding.place for finding in lint_documents((read,)))
 
 
+def of(rule: str, read: LintedFile) -> list[Finding]:
+    """Return what a rule finds."""
+    return [finding for finding in lint_documents((read,)) if finding.rule == rule]
+
+
+def _named(finding: Finding) -> set[str]:
+    """Return the rules of a finding: several may need a value that is not decided."""
+    return {finding.rule, *re.findall(r"TS-[A-Z]+-[0-9]+", finding.message)}
+
+
 def rules(read: ParallelCluster) -> set[str]:
     """Return the rules of these tools that find something, or say that they cannot decide."""
-    found = {rule.facts.id for rule in lint_rules().values() for _ in rule.check(read)}
+    found = {rule for each in lint_documents((read,)) for rule in _named(each)}
     return {each for each in found if each.startswith(("TS-GRP-", "TS-PCL-"))}
 
 
@@ -555,13 +567,12 @@ def test_a_finding_names_nodes_type_and_place() -> None:
         """
     )
 
-    (found,) = lint_rules()["TS-PCL-004"].check(read)
-    assert isinstance(found, FileViolation)
+    (found,) = of("TS-PCL-004", read)
     assert found.message == (
         "gpu/nodes asks for public addresses, and ParallelCluster gives p5.48xlarge 32 network "
         "interfaces or more"
     )
-    assert read.where.place(found.path) == "cluster.yaml:10"
+    assert str(found.place) == "cluster.yaml:10:43"
 
 
 def test_shared_rules_judge_login_nodes() -> None:
@@ -570,23 +581,24 @@ def test_shared_rules_judge_login_nodes() -> None:
         "LoginNodes: {Pools: [{Name: in, InstanceType: p3.2xlarge}]}"
     )
 
-    (found,) = lint_rules()["TS-LIF-001"].check(read)
-    assert isinstance(found, FileViolation)
-    assert found.path == ("LoginNodes", "Pools", 0, "InstanceType")
+    (found,) = of("TS-LIF-001", read)
+    assert found.place
+    assert found.place.field == "LoginNodes.Pools.0.InstanceType"
 
 
 @pytest.mark.parametrize(
-    "rule_id",
-    [name for name, rule in lint_rules().items() if FileKind.PARALLELCLUSTER in rule.examples],
+    "check",
+    [each for each in checks_of("lint") if FileKind.PARALLELCLUSTER in each.examples],
+    ids=lambda check: check.rule_id,
 )
-def test_the_example_of_each_rule_has_it(rule_id: str, tmp_path: Path) -> None:
+def test_the_example_of_each_rule_has_it(check: Check, tmp_path: Path) -> None:
     file = tmp_path / "cluster.yaml"
-    file.write_text(lint_rules()[rule_id].examples[FileKind.PARALLELCLUSTER], encoding="utf-8")
+    file.write_text(check.examples[FileKind.PARALLELCLUSTER], encoding="utf-8")
 
     report = lint_files([file])
 
     assert not report.unreadable
-    assert rule_id in {finding.rule for finding in report.findings}
+    assert check.rule_id in {finding.rule for finding in report.findings}
 
 
 def test_an_own_ami_is_of_the_system_that_the_file_names() -> None:

@@ -3,11 +3,12 @@
 import pytest
 
 from trainshed.findings import Finding, Severity
+from trainshed.findings.pages import examples
+from trainshed.findings.rule import all_rules, checks_of
 from trainshed.lint.judging import lint_documents
 from trainshed.lint.model import FileKind
 from trainshed.lint.readers import read_documents
 from trainshed.lint.reading import parse_content
-from trainshed.lint.rule import lint_rules
 
 
 def lint(text: str) -> tuple[Finding, ...]:
@@ -108,7 +109,7 @@ CORRECTIONS = [
     ("rule", "changes"), [(row[0], row[1:]) for row in CORRECTIONS], ids=lambda each: each[:10]
 )
 def test_a_rule_finds_its_example_and_not_its_neighbour(rule: str, changes: list[str]) -> None:
-    wrong = lint_rules()[rule].examples[FileKind.CLOUDFORMATION]
+    wrong = examples(all_rules()[rule])[FileKind.CLOUDFORMATION]
     right = wrong
     for old, new in zip(changes[::2], changes[1::2], strict=True):
         assert old in right
@@ -120,9 +121,7 @@ def test_a_rule_finds_its_example_and_not_its_neighbour(rule: str, changes: list
 
 
 def test_every_rule_over_templates_has_a_neighbour() -> None:
-    rules = {
-        name for name, each in lint_rules().items() if FileKind.CLOUDFORMATION in each.examples
-    }
+    rules = {each.rule_id for each in checks_of("lint") if FileKind.CLOUDFORMATION in each.examples}
 
     assert rules == {row[0] for row in CORRECTIONS}
 
@@ -233,7 +232,7 @@ def test_interfaces_are_judged_by_the_type(text: str, rules: list[str]) -> None:
 def test_efa_needs_a_rule_of_the_group_to_itself(
     ingress: str, egress: str, found: str | None
 ) -> None:
-    example = lint_rules()["TS-EFA-013"].examples[FileKind.CLOUDFORMATION]
+    example = examples(all_rules()["TS-EFA-013"])[FileKind.CLOUDFORMATION]
     text = example.replace('IpProtocol: "-1", SourceSecurityGroupId: !Ref Peers', ingress)
     if egress:
         text += (
@@ -257,7 +256,7 @@ def test_a_group_that_is_not_in_the_file_is_not_judged() -> None:
 
 
 def test_an_interface_that_is_not_decided_hides_no_other() -> None:
-    example = lint_rules()["TS-EFA-013"].examples[FileKind.CLOUDFORMATION]
+    example = examples(all_rules()["TS-EFA-013"])[FileKind.CLOUDFORMATION]
     text = f"{example}          - {{DeviceIndex: 1, InterfaceType: efa}}\n"
 
     found = [each for each in lint(text) if each.rule == "TS-EFA-013"]
@@ -355,3 +354,42 @@ Resources:
     ]
     (literal,) = (each for each in found if each.rule == "TS-AMI-012")
     assert literal.message.endswith(" (by the default of parameter Ami)")
+
+
+def test_every_default_that_a_finding_rests_on_is_named() -> None:
+    text = """
+Parameters:
+  Market: {Type: String, Default: capacity-block}
+  Group: {Type: String, Default: my-group}
+Resources:
+  Nodes:
+    Type: AWS::EC2::LaunchTemplate
+    Properties:
+      LaunchTemplateData:
+        InstanceType: p5.48xlarge
+        InstanceMarketOptions: {MarketType: !Ref Market}
+        Placement: {GroupName: !Ref Group}
+"""
+
+    (found,) = of("TS-CAP-011", text)
+
+    assert found.message.endswith(" (by the defaults of parameters Market, Group)")
+
+
+def test_a_finding_does_not_name_the_defaults_of_another_part() -> None:
+    text = """
+Parameters:
+  First: {Type: String, Default: dl1.24xlarge}
+  Second: {Type: String, Default: dl1.24xlarge}
+Resources:
+  One:
+    Type: AWS::EC2::LaunchTemplate
+    Properties: {LaunchTemplateData: {InstanceType: !Ref First}}
+  Two:
+    Type: AWS::EC2::LaunchTemplate
+    Properties: {LaunchTemplateData: {InstanceType: !Ref Second}}
+"""
+
+    found = of("TS-LIF-001", text)
+
+    assert [each.message.rpartition(" ")[2] for each in found] == ["First)", "Second)"]

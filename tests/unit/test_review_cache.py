@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from trainshed.checks.templates.model import Assembly, TemplateFinding
+from trainshed.checks.templates.model import Assembly
 from trainshed.checks.templates.program import Judge
 from trainshed.errors import Failure
 from trainshed.findings import Severity
+from trainshed.findings.tools import TemplateFinding
 from trainshed.review.cache import Cache, key, user_cache
 from trainshed.review.remembered import RememberingProgram, remembered_synthesis
 from trainshed.review.repository import BaseCommit

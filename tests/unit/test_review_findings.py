@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from trainshed.checks.templates.model import State, ToolRun
 from trainshed.findings import Finding, Place, Severity
+from trainshed.findings.tools import State, ToolRun
 from trainshed.plan import Fleet
 from trainshed.review.findings import finding_changes
 from trainshed.review.model import FindingChanges, Side

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from trainshed.checks.templates.model import ToolRun
+from trainshed.findings.tools import ToolRun
 from trainshed.plan import Fleet
 from trainshed.review.changes import compare_templates
 from trainshed.review.model import BrokenSide, Side

@@ -10,11 +10,12 @@ import pytest
 
 from trainshed.checks.templates import checkov
 from trainshed.checks.templates.accepted import accepted_by_us, always_accepted
-from trainshed.checks.templates.model import Assembly, State, TemplateFinding, ToolRun
+from trainshed.checks.templates.model import Assembly
 from trainshed.checks.templates.places import located, stack_owners
 from trainshed.checks.templates.validation_report import read_validation
 from trainshed.errors import Failure
 from trainshed.findings import Finding, Severity
+from trainshed.findings.tools import State, TemplateFinding, ToolRun
 from trainshed.plan import ClusterPlan, Fleet
 from trainshed.spec import read_ami_pipeline
 from trainshed.synthesis import SynthesisedStack

@@ -1,6 +1,5 @@
 """What may be wrong with a cluster that can be planned: one rule, one function, one page."""
 
-from trainshed.checks.judging import judge
-from trainshed.checks.rule import Basis, Rule, Violation, all_rules, fleet_rule, rule
+from trainshed.checks.judging import ClusterInFleet, clusters, judge, judge_fleet
 
-__all__ = ["Basis", "Rule", "Violation", "all_rules", "fleet_rule", "judge", "rule"]
+__all__ = ["ClusterInFleet", "clusters", "judge", "judge_fleet"]

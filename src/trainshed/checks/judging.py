@@ -1,15 +1,32 @@
-"""Apply the rules to a plan, and what its cluster file says about findings."""
+"""Judge clusters by their plans, and apply what their files say about findings."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from trainshed.checks.rule import RuleFacts, Violation, all_rules
-from trainshed.documents.problems import Path, Where
-from trainshed.findings import Finding, Place, Severity
-from trainshed.plan import ClusterPlan, Fleet
-from trainshed.spec import FindingsSpec
+from trainshed.findings import Finding, Over
+from trainshed.findings.acceptance import accept
+from trainshed.findings.rule import checks_of
+from trainshed.findings.run import found
+from trainshed.findings.tools import OURS, State, ToolRun
+from trainshed.plan import ClusterPlan, Fleet, make_plan
+from trainshed.spec import SpecError, read_spec
 
-_ORDER = tuple(Severity)
+_COMMAND = "check"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterInFleet:
+    """A cluster among others.
+
+    Attributes:
+        plan: of the cluster.
+        fleet: the clusters, itself among them, that are to be there at the same time.
+    """
+
+    plan: ClusterPlan
+    fleet: Fleet
 
 
 def judge(plan: ClusterPlan, fleet: Fleet | None = None) -> tuple[Finding, ...]:
@@ -20,48 +37,80 @@ def judge(plan: ClusterPlan, fleet: Fleet | None = None) -> tuple[Finding, ...]:
         fleet: the clusters, itself among them, that are to be there at the same time; by default
             it is alone.
     """
-    together = fleet or Fleet(clusters=(plan,))
-    found = (
-        finding_of(plan.where, rule, violation)
-        for rule in all_rules().values()
-        for violation in rule.check(plan, together)
-    )
-    return as_owner_says(plan.findings, found)
+    return _accepted(plan, fleet or Fleet(clusters=(plan,)))
 
 
-def as_owner_says(said: FindingsSpec, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Give findings the severities and the acceptances of the cluster file, and sort them."""
+def judge_fleet(
+    fleet: Fleet,
+    others: Sequence[Finding],
+    runs: Iterable[ToolRun],
+    *,
+    applied: Set[str] = frozenset(),
+) -> list[Finding]:
+    """Return what is found in clusters, by our own rules first, each as its cluster file says.
+
+    Args:
+        fleet: the clusters.
+        others: what other judges found: the account, and tools in the templates.
+        runs: these tools.
+        applied: ids of the rules of the account that were applied.
+    """
+    tools = {run.tool for run in runs if run.state is State.RAN}
+    files = {plan.where.file for plan in fleet.clusters}
     judged = [
-        replace(
-            finding,
-            severity=said.severity.get(finding.rule, finding.severity),
-            accepted=said.accept.get(finding.rule, finding.accepted),
-        )
-        for finding in findings
+        finding
+        for plan in fleet.clusters
+        for finding in _accepted(plan, fleet, others, applied=applied, tools=tools)
     ]
-    return tuple(
-        sorted(judged, key=lambda each: (bool(each.accepted), _ORDER.index(each.severity)))
+    # Of the AMI pipeline, and of stacks that follow from no file.
+    judged += [each for each in others if _file(each) not in files]
+    return sorted(judged, key=lambda finding: finding.tool != OURS)
+
+
+def _accepted(
+    plan: ClusterPlan,
+    fleet: Fleet,
+    others: Iterable[Finding] = (),
+    *,
+    applied: Set[str] = frozenset(),
+    tools: Set[str] = frozenset(),
+) -> tuple[Finding, ...]:
+    own = found(_COMMAND, ClusterInFleet(plan=plan, fleet=fleet), plan.where)
+    here = (each for each in others if _file(each) == plan.where.file)
+    ours = {check.rule_id for check in checks_of(_COMMAND)}
+    accepted = accept(
+        plan.findings,
+        plan.where,
+        (*sorted(own, key=lambda finding: finding.rule), *here),
+        applied=ours | applied,
+        tools=tools,
     )
+    return tuple(sorted(accepted, key=lambda finding: finding.rank))
 
 
-def place(where: Where, path: Path) -> Place:
-    """Return where a field of a file stands, or the nearest one around it."""
-    position = where.position(path)
-    return Place(
-        file=where.file,
-        line=position.line if position else None,
-        column=position.column if position else None,
-        field=".".join(map(str, path)),
-    )
+def _file(finding: Finding) -> str:
+    return finding.place.file if finding.place else ""
 
 
-def finding_of(where: Where, rule: RuleFacts, violation: Violation) -> Finding:
-    """Return what a rule found, with its place in the cluster file."""
-    return Finding(
-        rule=rule.id,
-        severity=rule.severity,
-        message=violation.message,
-        remedy=violation.remedy,
-        place=place(where, violation.path),
-        source=rule.sources[0],
-    )
+def _judge_example(text: str) -> tuple[Finding, ...]:
+    """Return what is found in the text of a cluster file.
+
+    Raises:
+        SpecError: it cannot be planned.
+    """
+    file = "example.yaml"
+    with TemporaryDirectory() as folder:
+        path = Path(folder, file)
+        path.write_text(text, encoding="utf-8")
+        read = read_spec(path)
+    if read.problems or not read.spec:
+        raise SpecError(read.problems)
+    return judge(make_plan(read.spec.placed(replace(read.spec.where, file=file))))
+
+
+clusters: Over[ClusterPlan, ClusterInFleet] = Over(
+    command=_COMMAND,
+    parts=lambda cluster: (cluster.plan,),
+    orchestrator=lambda plan: plan.orchestrator.kind,
+    examples={"cluster file": _judge_example},
+)

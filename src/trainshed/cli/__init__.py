@@ -14,6 +14,7 @@ GROUPS = {
     "init": "Write a small CDK project of your own.",
     "check": "Why AWS would refuse a cluster, or its jobs would hang: no account needed.",
     "lint": "Judge CloudFormation, eksctl and ParallelCluster files: no account needed.",
+    "rule": "A rule by its id, such as TS-NET-001: why, an example, what to do, sources.",
     "review": "What a change does, for its reviewer: risks, resources, permissions, cost.",
     "comment": "Post a review's report to the pull or merge request of this CI job.",
     "preflight": "Why your account would refuse a cluster: quotas, zones, AMI, image, network.",

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from trainshed.checks import judge
-from trainshed.checks.sarif import sarif_log
+from trainshed.checks import judge_fleet
 from trainshed.checks.templates.checking import check_templates
 from trainshed.cli.cluster import (
     ALL_CLUSTERS,
@@ -20,6 +19,7 @@ from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
 from trainshed.cli.report import exit_if_failed, print_report
 from trainshed.errors import TrainshedError
+from trainshed.findings.sarif import sarif_log
 from trainshed.plan import Fleet
 
 app = typer.Typer(add_completion=False)
@@ -60,8 +60,7 @@ def check(
     fleet = Fleet(clusters=tuple({plan.name: plan for plan in plans}.values()))
     with progress() as step:
         report = check_templates(fleet.clusters, Path(), region, step)
-    findings = [finding for plan in fleet.clusters for finding in judge(plan, fleet)]
-    findings += report.findings
+    findings = judge_fleet(fleet, report.findings, report.runs)
     if as_sarif:
         print_json(sarif_log(findings, report.runs, Path()))
     else:

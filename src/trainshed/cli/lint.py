@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from trainshed.checks.sarif import sarif_log
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json
 from trainshed.cli.report import exit_if_failed, print_report
 from trainshed.errors import TrainshedError
+from trainshed.findings.sarif import sarif_log
 from trainshed.lint.judging import lint_files
-from trainshed.lint.rule import lint_rules
+from trainshed.spec.reader import read_findings_file
 
 app = typer.Typer(add_completion=False)
 
@@ -26,6 +26,15 @@ def lint(
             show_default=False,
         ),
     ],
+    accepted: Annotated[
+        Path | None,
+        typer.Option(
+            "--findings",
+            metavar="FILE",
+            help="YAML with what is accepted, under `findings` as in a cluster file.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
     as_sarif: Annotated[
         bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for GitHub and editors.")
@@ -41,10 +50,9 @@ def lint(
     if as_json and as_sarif:
         raise TrainshedError("--json and --sarif exclude each other; leave one of them out")
     files = [*dict.fromkeys(files)]
-    report = lint_files(files)
+    report = lint_files(files, read_findings_file(accepted) if accepted else None)
     if as_sarif:
-        rules = {name: rule.facts for name, rule in lint_rules().items()}
-        print_json(sarif_log(report.findings, (), Path(), rules))
+        print_json(sarif_log(report.findings, (), Path()))
     elif as_json or len(report.unreadable) < len(files):
         print_report(report.findings, (), as_json)
     if report.unreadable:

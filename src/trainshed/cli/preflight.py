@@ -59,9 +59,7 @@ def preflight(
     with progress() as show:
         report = check_templates([plan], Path(), region, show)
         stack = report.stacks.get(plan.name)
-        found = judge_with_account(
-            replace(subject, template=stack.template if stack else None), show
-        )
-    findings = [*found, *report.findings]
+        known = replace(subject, template=stack.template if stack else None)
+        findings = judge_with_account(known, report.findings, report.runs, show)
     print_report(findings, report.runs, as_json)
     exit_if_failed(findings, report.runs)

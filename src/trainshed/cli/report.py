@@ -5,10 +5,10 @@ from dataclasses import asdict
 
 import typer
 
-from trainshed.checks.templates.model import State, ToolRun
-from trainshed.checks.text import accepted_lines, finding_lines, summary
 from trainshed.cli.output import print_json, say
 from trainshed.findings import Finding
+from trainshed.findings.text import accepted_lines, finding_lines, summary
+from trainshed.findings.tools import State, ToolRun
 
 
 def print_report(findings: Sequence[Finding], runs: Sequence[ToolRun], as_json: bool) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from trainshed.catalogue import InstanceType
 from trainshed.lint.cloudformation import CloudFormationDocument
-from trainshed.lint.model import Known, LintedFile, Unknown
+from trainshed.lint.model import LintedFile, Unknown
 from trainshed.lint.nodes_of_template import launch_template_of
-from trainshed.lint.parts import efa_interfaces, value_of
-from trainshed.lint.rule import NotDecided, decided
+from trainshed.lint.parts import efa_interfaces
+from trainshed.lint.read import NotDecided, read, value_of
 from trainshed.lint.template import TemplateResource, TemplateValue
 
 COMPUTE_ENVIRONMENT = "AWS::Batch::ComputeEnvironment"
@@ -57,7 +57,7 @@ def efa_of_nodes(document: LintedFile, instance: InstanceType) -> int | None:
     found = None
     for group in document.groups:
         if group.launch == COMPUTE_ENVIRONMENT:
-            types = decided(group.instance_types)
+            types = read(group.instance_types)
             if types and names & set(types.value):
                 found = max(found or 0, len(efa_interfaces(group)))
     return found
@@ -94,6 +94,5 @@ def instance_types(container: TemplateValue, definition: TemplateResource) -> tu
     named = value_of(container.get("InstanceType").text())
     found = [named] if named else []
     for node_range in node_ranges(definition):
-        texts = node_range.get("InstanceTypes").texts()
-        found += texts.value if isinstance(texts, Known) else ()
+        found += value_of(node_range.get("InstanceTypes").texts()) or ()
     return tuple(dict.fromkeys(found))

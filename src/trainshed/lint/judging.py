@@ -1,19 +1,30 @@
 """Apply the rules to files that are not ours."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
-from trainshed.documents.problems import Path as FieldPath
 from trainshed.documents.problems import Where
-from trainshed.findings import Finding, Place, Severity
+from trainshed.findings import Finding, Over, Place, Severity
+from trainshed.findings.acceptance import accept
+from trainshed.findings.rule import Rule, checks_of, rule_called
+from trainshed.findings.run import finding_of
 from trainshed.lint.cases import where_it_holds
-from trainshed.lint.model import LintedFile, Unknown
+from trainshed.lint.model import FileKind, LintedFile, Unknown
+from trainshed.lint.read import NotDecided, reading
 from trainshed.lint.readers import read_documents
-from trainshed.lint.reading import UnreadableFile, read_content
-from trainshed.lint.rule import FileViolation, LintRule, lint_rules
+from trainshed.lint.reading import UnreadableFile, parse_content, read_content
+from trainshed.spec.findings import FindingsFile
 
+S = TypeVar("S")
+_COMMAND = "lint"
 _ORDER = tuple(Severity)
+_EXAMPLES = {
+    FileKind.CLOUDFORMATION: "template.yaml",
+    FileKind.EKSCTL: "cluster.yaml",
+    FileKind.PARALLELCLUSTER: "config.yaml",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +32,7 @@ class LintReport:
     """What the rules find in some files.
 
     Attributes:
-        findings: file by file, the most severe first.
+        findings: file by file, the most severe first; with acceptances, the most severe of all.
         unreadable: the files that cannot be judged, each with the reason.
     """
 
@@ -29,8 +40,13 @@ class LintReport:
     unreadable: tuple[UnreadableFile, ...]
 
 
-def lint_files(paths: Iterable[Path]) -> LintReport:
-    """Judge files, each by itself."""
+def lint_files(paths: Sequence[Path], stated: FindingsFile | None = None) -> LintReport:
+    """Judge files, each by itself.
+
+    Args:
+        paths: the files.
+        stated: which findings are accepted; by default none.
+    """
     findings: list[Finding] = []
     unreadable: list[UnreadableFile] = []
     for path in paths:
@@ -40,6 +56,12 @@ def lint_files(paths: Iterable[Path]) -> LintReport:
             unreadable.append(UnreadableFile(f"{path}: is nested too deeply"))
         except UnreadableFile as error:
             unreadable.append(error)
+    if stated:
+        applied = {check.rule_id for check in checks_of(_COMMAND)}
+        said = stated.findings
+        findings = sorted(
+            accept(said, stated.where, findings, applied=applied), key=lambda each: each.rank
+        )
     return LintReport(findings=tuple(findings), unreadable=tuple(unreadable))
 
 
@@ -52,15 +74,23 @@ def lint_documents(documents: Sequence[LintedFile]) -> tuple[Finding, ...]:
     found: dict[Finding, list[int]] = {}
     # One value may keep many rules from judging: that is one finding, which names them.
     undecided: dict[Unknown, _Undecided] = {}
+    checks = sorted(checks_of(_COMMAND), key=lambda check: check.rule_id)
     for number, document in enumerate(documents):
-        for name, rule in lint_rules().items():
-            for each in rule.check(document):
-                if isinstance(each, Unknown):
-                    open_ = undecided.setdefault(each, _Undecided(rules={}, cases=[]))
-                    open_.rules[name] = rule
-                    open_.cases.append(number)
-                else:
-                    found.setdefault(_finding(document.where, rule, each), []).append(number)
+        for check in checks:
+            rule = rule_called(check.rule_id)
+            with reading() as defaults:
+                for part in check.parts(document):
+                    try:
+                        for violation in check.find(part, document):
+                            finding = finding_of(rule, violation, document.where)
+                            message = finding.message + _by_default(defaults)
+                            holds = found.setdefault(replace(finding, message=message), [])
+                            holds.append(number)
+                    except NotDecided as error:
+                        open_ = undecided.setdefault(error.unknown, _Undecided(rules={}, cases=[]))
+                        open_.rules[rule.id] = rule
+                        open_.cases.append(number)
+                    defaults.clear()
     for unknown, open_ in undecided.items():
         found[_not_decided(documents[0].where, unknown, [*open_.rules.values()])] = open_.cases
     cases = [dict(document.case) for document in documents]
@@ -71,11 +101,24 @@ def lint_documents(documents: Sequence[LintedFile]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=_order))
 
 
+def in_files(parts: Callable[[LintedFile], Iterable[S]]) -> Over[S, LintedFile]:
+    """Return what rules are applied to: some parts of each file."""
+    return Over(
+        command=_COMMAND,
+        parts=parts,
+        examples={kind: _example_judge(file) for kind, file in _EXAMPLES.items()},
+    )
+
+
+def _example_judge(file: str) -> Callable[[str], Sequence[Finding]]:
+    return lambda text: lint_documents(read_documents(parse_content(text, file)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Undecided:
     """The rules that need a value which the file does not decide, and the cases in which."""
 
-    rules: dict[str, LintRule]
+    rules: dict[str, Rule]
     cases: list[int]
 
 
@@ -84,44 +127,22 @@ def _order(finding: Finding) -> tuple[int, int, str]:
     return _ORDER.index(finding.severity), line or 0, finding.rule
 
 
-def _not_decided(where: Where, unknown: Unknown, rules: Sequence[LintRule]) -> Finding:
-    first = rules[0].facts
-    others = f" (for {', '.join(rule.facts.id for rule in rules)})" if len(rules) > 1 else ""
+def _not_decided(where: Where, unknown: Unknown, rules: Sequence[Rule]) -> Finding:
+    others = f" (for {', '.join(rule.id for rule in rules)})" if len(rules) > 1 else ""
     return Finding(
-        rule=first.id,
+        rule=rules[0].id,
         severity=Severity.INFO,
         message=f"not decided: {unknown.why}{others}",
         remedy="",
-        place=_place(where, unknown.path),
-        source=first.sources[0],
+        place=Place.of(where, unknown.path),
+        source=rules[0].sources[0],
     )
 
 
-def _finding(where: Where, rule: LintRule, found: FileViolation) -> Finding:
-    return Finding(
-        rule=rule.facts.id,
-        severity=rule.facts.severity,
-        message=found.message + _by_default(found),
-        remedy=found.remedy,
-        place=_place(where, found.path),
-        source=rule.facts.sources[0],
-    )
-
-
-def _by_default(found: FileViolation) -> str:
+def _by_default(names: Iterable[str]) -> str:
     """Name the parameters whose defaults a finding rests on: a deployment may give others."""
-    names = dict.fromkeys(name for fact in found.rests_on if fact for name in fact.defaults)
+    names = [*names]
     if not names:
         return ""
     plural = "s" if len(names) > 1 else ""
     return f" (by the default{plural} of parameter{plural} {', '.join(names)})"
-
-
-def _place(where: Where, path: FieldPath) -> Place:
-    position = where.position(path)
-    return Place(
-        file=where.file,
-        line=position.line if position else None,
-        column=position.column if position else None,
-        field=".".join(map(str, path)),
-    )

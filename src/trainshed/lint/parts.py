@@ -6,15 +6,13 @@ from trainshed import catalogue
 from trainshed.catalogue import InstanceType
 from trainshed.interfaces import InterfaceKind
 from trainshed.lint.model import (
-    Fact,
     Interface,
-    Known,
     LintedFile,
     LintedFileSystem,
     NodeGroup,
     Unknown,
 )
-from trainshed.lint.rule import NotDecided, decided
+from trainshed.lint.read import NotDecided, read
 
 EFA_KINDS = {kind.value for kind in InterfaceKind if kind.has_efa}
 
@@ -40,7 +38,7 @@ def listed_interfaces(group: NodeGroup) -> tuple[Interface, ...]:
     Raises:
         NotDecided: the file does not decide them.
     """
-    listed = decided(group.interfaces)
+    listed = read(group.interfaces)
     return listed.value if listed else ()
 
 
@@ -50,7 +48,7 @@ def has_kind_of_efa(row: Interface) -> bool:
     Raises:
         NotDecided: the file does not decide its kind.
     """
-    kind = decided(row.kind)
+    kind = read(row.kind)
     return kind is not None and kind.value in EFA_KINDS
 
 
@@ -75,13 +73,8 @@ def types_of(group: NodeGroup) -> tuple[InstanceType, ...]:
     Raises:
         NotDecided: the file does not decide them, or leaves them to what uses a launch template.
     """
-    names = decided(group.instance_types)
+    names = read(group.instance_types)
     if names is None:
         why = f"the instance type of {group.name}, which is not named here"
         raise NotDecided(Unknown(why=why, path=group.path))
     return tuple(known_types(names.value))
-
-
-def value_of(fact: Fact[str]) -> str | None:
-    """Return a text that the file gives and decides, or None."""
-    return fact.value if isinstance(fact, Known) else None

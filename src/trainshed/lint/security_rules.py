@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from trainshed.lint.model import Fact, Known, Unknown
+from trainshed.lint.model import Fact, Unknown
+from trainshed.lint.read import value_of
 from trainshed.lint.symbol import logical_id
 from trainshed.lint.template import Template, TemplateResource, TemplateValue
 
@@ -44,7 +45,7 @@ class SecurityRule:
     @property
     def all_traffic(self) -> bool:
         """Whether it is for all protocols."""
-        return isinstance(self.protocol, Known) and self.protocol.value == "-1"
+        return value_of(self.protocol) == "-1"
 
     @property
     def unknown(self) -> Unknown | None:
@@ -54,16 +55,15 @@ class SecurityRule:
 
     def tcp_ports(self) -> range:
         """Return the TCP ports that it is for."""
-        protocol = self.protocol.value if isinstance(self.protocol, Known) else ""
+        protocol = value_of(self.protocol)
         if protocol == "-1":
             return _ALL_PORTS
-        first, last = self.ports
-        if protocol not in ("tcp", "6") or not isinstance(first, Known):
+        first, last = map(value_of, self.ports)
+        if protocol not in ("tcp", "6") or first is None:
             return range(0)
-        if first.value == -1:
+        if first == -1:
             return _ALL_PORTS
-        end = last.value if isinstance(last, Known) else first.value
-        return range(first.value, end + 1)
+        return range(first, (first if last is None else last) + 1)
 
 
 def security_group(template: Template, reference: str) -> TemplateResource | None:

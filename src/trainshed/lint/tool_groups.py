@@ -5,7 +5,7 @@ from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.model import LintedFile, NodeGroup
 from trainshed.lint.parallelcluster import QueueNodes, slurm_nodes
 from trainshed.lint.parts import known_types
-from trainshed.lint.rule import decided
+from trainshed.lint.read import read
 
 Group = EksctlGroup | QueueNodes
 
@@ -21,7 +21,7 @@ def named_types(group: NodeGroup) -> tuple[InstanceType, ...]:
     Raises:
         NotDecided: the file does not decide the types.
     """
-    types = decided(group.instance_types)
+    types = read(group.instance_types)
     return tuple(known_types(types.value)) if types else ()
 
 
@@ -31,5 +31,5 @@ def has_efa(group: NodeGroup) -> bool:
     Raises:
         NotDecided: the file does not decide it.
     """
-    efa = decided(group.efa)
+    efa = read(group.efa)
     return bool(efa and efa.value)

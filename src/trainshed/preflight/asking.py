@@ -7,13 +7,13 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 
 from trainshed.aws import AwsRefusal, BadCredentials
-from trainshed.checks.judging import as_owner_says, finding_of, place
-from trainshed.checks.rule import Violation
 from trainshed.errors import TrainshedError
-from trainshed.findings import Finding
-from trainshed.preflight.rule import AccountCheck, AccountRule, Subject, account_rules
+from trainshed.findings import Finding, Place, Rule, Violation
+from trainshed.findings.rule import Check, checks_of, rule_called
+from trainshed.findings.run import finding_of
 from trainshed.preflight.rules.answers import LACKS_PERMISSION, NOT_ANSWERED
 from trainshed.preflight.rules.credentials import WHOSE
+from trainshed.preflight.subject import Subject
 
 # boto3 tries a throttled call again for some seconds.
 PATIENCE_SECONDS = 30.0
@@ -25,7 +25,7 @@ class Answers:
     """What an account says of a cluster.
 
     Attributes:
-        findings: the most severe first.
+        findings: rule by rule; what the cluster file accepts is not applied.
         rules: ids of the rules that were applied to the end.
     """
 
@@ -35,38 +35,34 @@ class Answers:
     @property
     def offline_rules(self) -> frozenset[str]:
         """Ids of the rules over a plan whose questions the account has answered."""
-        asked = account_rules().values()
-        still_open = {each for rule in asked if rule.id not in self.rules for each in rule.answers}
-        return frozenset(each for rule in asked for each in rule.answers) - still_open
+        asked = checks_of("preflight")
+        still_open = {
+            each for check in asked if check.rule_id not in self.rules for each in check.answers
+        }
+        return frozenset(each for check in asked for each in check.answers) - still_open
 
 
 class _Question:
-    """A rule that is being applied, in a thread of its own.
+    """A check that is being made, in a thread of its own.
 
     Args:
-        rule: what to apply.
-        check: its function.
+        check: what to apply.
         subject: to what.
         done: is given the question when it is answered.
     """
 
-    def __init__(
-        self,
-        rule: AccountRule,
-        check: AccountCheck,
-        subject: Subject,
-        done: "SimpleQueue[_Question]",
-    ) -> None:
-        self.rule = rule
+    def __init__(self, check: Check, subject: Subject, done: "SimpleQueue[_Question]") -> None:
+        self.rule = rule_called(check.rule_id)
         self.found: list[Violation | Finding] = []
         self.error: BaseException | None = None
         self._check, self._subject, self._done = check, subject, done
         # One that never ends does not keep the program from ending.
-        threading.Thread(target=self._ask, name=rule.id, daemon=True).start()
+        threading.Thread(target=self._ask, name=check.rule_id, daemon=True).start()
 
     def _ask(self) -> None:
         try:
-            self.found.extend(self._check(self._subject))
+            for part in self._check.parts(self._subject):
+                self.found.extend(self._check.find(part, self._subject))
         # Whoever waits for the answers raises it.
         except BaseException as error:
             self.error = error
@@ -93,15 +89,11 @@ def ask_account(
         TrainshedError: AWS cannot be reached at all.
     """
     done: SimpleQueue[_Question] = SimpleQueue()
-    rules = [
-        rule
-        for rule in account_rules().values()
-        if rule.check and (only is None or rule.id in only)
-    ]
-    waiting = {rule.id: _Question(rule, rule.check, subject, done) for rule in rules if rule.check}
+    checks = [check for check in checks_of("preflight") if only is None or check.rule_id in only]
+    waiting = {check.rule_id: _Question(check, subject, done) for check in checks}
     answered: list[_Question] = []
     deadline = monotonic() + seconds
-    show(f"{len(rules)} checks ask the account")
+    show(f"{len(checks)} checks ask the account")
     while waiting and (left := deadline - monotonic()) > 0:
         try:
             question = done.get(timeout=min(left, _LOOK_SECONDS))
@@ -116,7 +108,7 @@ def ask_account(
         for rule in (question.rule for question in waiting.values())
     ]
     return Answers(
-        findings=as_owner_says(subject.plan.findings, sorted(found, key=lambda each: each.rule)),
+        findings=tuple(sorted(found, key=lambda finding: finding.rule)),
         rules=frozenset(question.rule.id for question in answered if not question.error),
     )
 
@@ -137,10 +129,7 @@ def _raise_what_concerns_all(answered: list[_Question]) -> None:
 
 def _findings(question: _Question, subject: Subject) -> Iterator[Finding]:
     for found in question.found:
-        if isinstance(found, Finding):
-            yield found
-        else:
-            yield finding_of(subject.plan.where, question.rule, found)
+        yield finding_of(question.rule, found, subject.plan.where)
     error, rule = question.error, question.rule
     if isinstance(error, AwsRefusal) and error.lacks:
         remedy = f"allow {error.lacks}; trainshed preflight --print-policy prints a policy"
@@ -151,15 +140,13 @@ def _findings(question: _Question, subject: Subject) -> Iterator[Finding]:
         yield _not_checked(subject, rule, NOT_ANSWERED, str(error), "try again later")
 
 
-def _not_checked(
-    subject: Subject, rule: AccountRule, reason: AccountRule, why: str, remedy: str
-) -> Finding:
+def _not_checked(subject: Subject, rule: Rule, reason: Rule, why: str, remedy: str) -> Finding:
     title = f"{rule.title[:1].lower()}{rule.title[1:]}"
     return Finding(
         rule=reason.id,
         severity=reason.severity,
         message=f"{rule.id} was not checked ({title}): {why}",
         remedy=remedy,
-        place=place(subject.plan.where, ()),
+        place=Place.of(subject.plan.where, ()),
         source=reason.sources[0],
     )

@@ -1,16 +1,14 @@
-"""One judgment of a cluster: by its plan, and by its account."""
+"""One judgment of a cluster: by its plan, its templates and its account."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from trainshed.checks import judge
-from trainshed.checks.judging import as_owner_says, finding_of
-from trainshed.checks.rule import all_rules
-from trainshed.checks.rules.findings import UNKNOWN, unknown_about_the_account
-from trainshed.containers.drivers import DRIVER_RULES
+from trainshed.checks import judge_fleet
 from trainshed.findings import Finding
+from trainshed.findings.tools import ToolRun
+from trainshed.plan import Fleet
 from trainshed.preflight.asking import ask_account
-from trainshed.preflight.rule import Subject, account_rules
 from trainshed.preflight.rules.credentials import WHOSE
+from trainshed.preflight.subject import Subject
 
 
 def require_credentials(subject: Subject) -> None:
@@ -23,21 +21,29 @@ def require_credentials(subject: Subject) -> None:
     ask_account(subject, only={WHOSE})
 
 
-def judge_with_account(subject: Subject, show: Callable[[str], None]) -> tuple[Finding, ...]:
-    """Return what our own rules find in a plan and in its account, the most severe first.
+def judge_with_account(
+    subject: Subject,
+    in_templates: Sequence[Finding],
+    runs: Sequence[ToolRun],
+    show: Callable[[str], None],
+) -> list[Finding]:
+    """Return what is found in a plan, its account and its templates; our own rules first.
 
     Args:
         subject: the cluster and its account.
+        in_templates: what other tools found.
+        runs: these tools.
         show: is told what it waits for.
 
     Raises:
         BadCredentials: there are none that AWS takes.
         TrainshedError: AWS cannot be reached at all.
     """
-    plan = subject.plan
     answers = ask_account(subject, show=show)
-    answered = answers.offline_rules
-    still_open = (each for each in judge(plan) if each.rule not in answered)
-    unknown = unknown_about_the_account(plan.findings, (*account_rules(), *DRIVER_RULES))
-    wrong_ids = (finding_of(plan.where, all_rules()[UNKNOWN], each) for each in unknown)
-    return as_owner_says(plan.findings, (*still_open, *answers.findings, *wrong_ids))
+    judged = judge_fleet(
+        Fleet(clusters=(subject.plan,)),
+        (*answers.findings, *in_templates),
+        runs,
+        applied=answers.rules,
+    )
+    return [finding for finding in judged if finding.rule not in answers.offline_rules]

@@ -5,11 +5,12 @@ from typing import Any
 
 from trainshed.catalogue import quota_for
 from trainshed.catalogue.quotas import ELASTIC_IPS, NAT_GATEWAYS, VPCS
+from trainshed.findings.rule import checks_of
 from trainshed.plan import BatchPlan, ClusterPlan
-from trainshed.preflight.rule import Subject, account_rules
 from trainshed.preflight.rules.bootstrap import BOOTSTRAP_VERSION
 from trainshed.preflight.rules.images import image_of
 from trainshed.preflight.rules.storage import buckets
+from trainshed.preflight.subject import Subject
 
 _VERSION = "2012-10-17"
 
@@ -20,7 +21,7 @@ def read_only_policy(subject: Subject) -> dict[str, Any]:
     Each action is for the resources of this cluster where IAM allows to name them; what this
     cluster does not need is left out.
     """
-    actions = {action for rule in account_rules().values() for action in rule.actions}
+    actions = {action for check in checks_of("preflight") for action in check.actions}
     by_resources: dict[tuple[str, ...], list[str]] = {}
     for action in sorted(actions):
         named = _RESOURCES.get(action)

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from trainshed.checks.templates.model import State
 from trainshed.cost.model import Total, amount
 from trainshed.errors import UnknownName
 from trainshed.findings import Severity
+from trainshed.findings.tools import State
 from trainshed.review.model import Level, Review, RiskKind
 
 _NOTHING = Total(usd=0)

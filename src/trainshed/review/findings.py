@@ -4,8 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from trainshed.checks.templates.model import State, ToolRun
 from trainshed.findings import Finding
+from trainshed.findings.tools import State, ToolRun
 from trainshed.review.model import FindingChanges, Side
 
 # Tool, rule, file, and the texts without their numbers.

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from trainshed.checks.templates.model import ToolRun
 from trainshed.cost.model import Total
 from trainshed.findings import Finding
+from trainshed.findings.tools import ToolRun
 from trainshed.plan import Fleet
 from trainshed.synthesis import SynthesisedStack
 

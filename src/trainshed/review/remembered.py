@@ -13,10 +13,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from trainshed.checks.templates.basis import distributions
-from trainshed.checks.templates.model import Assembly, TemplateFinding
+from trainshed.checks.templates.model import Assembly
 from trainshed.checks.templates.program import Judge, Program
 from trainshed.files import LARGEST_MADE, read_text
 from trainshed.findings import Severity
+from trainshed.findings.tools import TemplateFinding
 from trainshed.review.cache import Cache, key
 from trainshed.review.repository import BaseCommit
 from trainshed.synthesis import App, read_assembly

@@ -6,18 +6,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trainshed import __version__
-from trainshed.checks import judge
+from trainshed.checks import judge_fleet
 from trainshed.checks.templates.checking import (
     asking,
     judge_templates,
     pipeline_of,
     synthesise_asking,
 )
-from trainshed.checks.templates.model import Assembly, ToolRun
+from trainshed.checks.templates.model import Assembly
 from trainshed.checks.templates.program import Judge, Step
 from trainshed.documents.problems import Where
 from trainshed.errors import Failure, TrainshedError
 from trainshed.files import read_bytes
+from trainshed.findings.tools import ToolRun
 from trainshed.plan import ClusterPlan, Fleet, load_fleet
 from trainshed.review.cache import Cache
 from trainshed.review.model import BrokenSide, Side
@@ -133,13 +134,12 @@ def judged(side: Synthesised, programs: Mapping[str, Judge | ToolRun], step: Ste
     """
     step(f"judging {side.name}")
     plans = side.fleet.clusters
-    ours = [finding for plan in plans for finding in judge(plan, side.fleet)]
     report = judge_templates(side.assembly, plans, side.pipeline, programs, step)
     return Side(
         name=side.name,
         fleet=side.fleet,
         stacks=report.stacks,
-        findings=(*ours, *report.findings),
+        findings=tuple(judge_fleet(side.fleet, report.findings, report.runs)),
         runs=report.runs,
     )
 

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from trainshed.checks.templates.model import State, ToolRun
 from trainshed.cost.model import Total, amount
 from trainshed.findings import Finding
+from trainshed.findings.tools import State, ToolRun
 from trainshed.review.model import Effect, ResourceChange, RiskKind
 
 RISK_NAMES = {

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from trainshed.documents.model import Model
+from trainshed.documents.model import Document, Model
 from trainshed.findings import Severity
 from trainshed.spec import forms
 
@@ -24,3 +24,10 @@ class FindingsSpec(Model):
         default_factory=dict, json_schema_extra={"additionalProperties": False}
     )
     """Another severity for the findings of a rule: error, warning or info."""
+
+
+class FindingsFile(Document):
+    """A file of its own that says what is accepted, for files that cannot say it themselves."""
+
+    findings: FindingsSpec
+    """As in a cluster file."""

@@ -12,6 +12,8 @@ from trainshed.documents.model import Document
 from trainshed.documents.problems import Path, Position, Problem, Where
 from trainshed.documents.yaml import DocumentError, parse_document
 from trainshed.files import KIB, FoundDirectory, ReadError, read_text
+from trainshed.spec.errors import SpecError
+from trainshed.spec.findings import FindingsFile
 from trainshed.spec.models import ClusterSpec
 from trainshed.spec.pipeline import AmiPipelineSpec
 
@@ -43,6 +45,18 @@ def read_spec(path: FilePath) -> ReadResult[ClusterSpec]:
 def read_ami_pipeline(path: FilePath) -> ReadResult[AmiPipelineSpec]:
     """Read the file of an AMI pipeline; messages name it by the path as given."""
     return _read(path, AmiPipelineSpec, "an AMI pipeline", "`repository`, `connection` and `cells`")
+
+
+def read_findings_file(path: FilePath) -> FindingsFile:
+    """Read a file that says which findings are accepted.
+
+    Raises:
+        SpecError: it is wrong, or cannot be read.
+    """
+    read = _read(path, FindingsFile, "a file of accepted findings", "`findings`")
+    if read.problems or not read.spec:
+        raise SpecError(read.problems)
+    return read.spec
 
 
 def _read(path: FilePath, model: type[Read], what: str, needs: str) -> ReadResult[Read]:

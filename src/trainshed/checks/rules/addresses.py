@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from trainshed.checks import ClusterInFleet, clusters
 from trainshed.checks.neighbours import names_of_others
-from trainshed.checks.rule import Basis, Violation, fleet_rule, rule
-from trainshed.findings import Severity
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.interfaces import plan_interfaces
 from trainshed.orchestrators import traits
-from trainshed.plan import ClusterPlan, Fleet
+from trainshed.plan import ClusterPlan
 from trainshed.plan.cluster import node_addresses
 from trainshed.plan.network import larger_range
 from trainshed.plan.sharing import addresses_of
@@ -18,8 +18,9 @@ _LEFT_PERCENT = 10
 _DOCKER = IPv4Network("172.17.0.0/16")
 
 
-@fleet_rule(
+@rule(
     "TS-ADR-001",
+    over=clusters,
     title="The largest clusters leave few addresses of their subnet",
     why="""
 A node that ends keeps its addresses for minutes, while its replacement takes others. When the
@@ -38,10 +39,10 @@ instance: {type: trn1.32xlarge, nodes: {max: 60}}
 network: {cidr: 10.20.0.0/22}
 """,
 )
-def subnet_nearly_full(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
+def subnet_nearly_full(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violation]:
     """A subnet should have addresses to spare."""
     for subnet in plan.network.subnets:
-        users = [each for each in fleet.clusters if subnet in _subnets(each, plan)]
+        users = [each for each in cluster.fleet.clusters if subnet in _subnets(each, plan)]
         needed, usable = addresses_of(users), subnet.usable_addresses
         if needed * 100 > usable * (100 - _LEFT_PERCENT):
             names = ", ".join(each.name for each in users)
@@ -62,6 +63,7 @@ def _subnets(other: ClusterPlan, plan: ClusterPlan) -> tuple[object, ...]:
 
 @rule(
     "TS-ADR-002",
+    over=clusters,
     title="The layout of the interfaces takes more addresses than it must",
     why="""
 An interface of the kind `efa` has an address of the subnet, one of the kind `efa-only` has none,
@@ -94,8 +96,9 @@ def wasteful_layout(plan: ClusterPlan) -> Iterator[Violation]:
         )
 
 
-@fleet_rule(
+@rule(
     "TS-ADR-003",
+    over=clusters,
     title="An existing subnet must have addresses free for every node",
     why="""
 Each node, each job on it and the file system take addresses of the subnet. How many it has free
@@ -111,12 +114,12 @@ instance: {type: trn1.32xlarge, nodes: {max: 16}}
 network: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0}
 """,
 )
-def existing_subnet(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
+def existing_subnet(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violation]:
     """An existing subnet has room for every cluster that names it."""
     subnet = plan.network.subnet_id
     if subnet is None:
         return
-    users = [each for each in fleet.clusters if each.network.subnet_id == subnet]
+    users = [each for each in cluster.fleet.clusters if each.network.subnet_id == subnet]
     others = names_of_others(plan, users)
     shared = f", for {others} and this cluster at once" if others else ""
     yield Violation(
@@ -129,6 +132,7 @@ def existing_subnet(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
 
 @rule(
     "TS-ADR-004",
+    over=clusters,
     title="The VPC has the addresses of Docker's own network",
     why="""
 Docker's bridge on each node has the addresses 172.17.0.0/16. A node cannot reach what has such an

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from trainshed.ami.channel import Channel, names_a_channel
+from trainshed.checks import clusters
 from trainshed.checks.default_ami import takes_default_channel
-from trainshed.checks.rule import Basis, Violation, rule
 from trainshed.checks.software import LAST_NEURON_DRIVER_OF_INFERENTIA, LAST_SOFTWARE
-from trainshed.findings import Severity
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.pins.reader import project_pins
 from trainshed.plan import ClusterPlan
 
@@ -17,6 +17,7 @@ BAKED_ROOT_GIB = 100
 
 @rule(
     "TS-AMI-002",
+    over=clusters,
     title="An AMI that is not of a channel may have no Lustre client",
     why="""
 The file system is mounted by the first-boot program of the AMIs that `trainshed ami build`
@@ -46,6 +47,7 @@ def lustre_client(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-AMI-003",
+    over=clusters,
     title="The default channel's kernel modules do not drive a V100",
     why="""
 NVIDIA's open kernel modules, which our AMIs have by default, drive GPUs from Turing on. On a
@@ -72,6 +74,7 @@ def v100_modules(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-AMI-008",
+    over=clusters,
     title="The channel is that of other nodes",
     severity=Severity.ERROR,
     why="""
@@ -102,6 +105,7 @@ def other_cell(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-AMI-009",
+    over=clusters,
     title="The driver of our AMIs no longer supports the first Inferentia",
     severity=Severity.ERROR,
     why="""
@@ -132,6 +136,7 @@ def first_inferentia(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-AMI-011",
+    over=clusters,
     title="The root volume may be smaller than the AMI",
     why="""
 EC2 refuses to launch an instance whose root volume is smaller than the AMI's snapshot: `Volume of

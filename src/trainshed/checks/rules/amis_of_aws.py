@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily
-from trainshed.checks.rule import Basis, Violation, rule
-from trainshed.findings import Severity
+from trainshed.checks import clusters
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import BatchPlan, ClusterPlan
 
 _PATH = ("instance", "ami")
@@ -33,6 +33,7 @@ _ECS_DRIVERS = {
 
 @rule(
     "TS-AMI-001",
+    over=clusters,
     title="The AMI is one of AWS's own ECS AMIs",
     why="""
 AWS's ECS-optimized AMIs have neither the EFA installer nor a Lustre client: nodes fall back to
@@ -61,6 +62,7 @@ def ecs_ami(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-AMI-004",
+    over=clusters,
     title="The AMI has no ECS agent, so its nodes take no job",
     severity=Severity.ERROR,
     why="""
@@ -92,6 +94,7 @@ def no_ecs_agent(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-AMI-005",
+    over=clusters,
     title="The ECS AMI has no driver for the accelerator",
     severity=Severity.ERROR,
     why="""
@@ -126,6 +129,7 @@ def other_driver(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-AMI-006",
+    over=clusters,
     title="AWS's NVIDIA AMIs for Amazon Linux 2023 do not drive a V100",
     severity=Severity.ERROR,
     why="""
@@ -161,6 +165,7 @@ def v100_on_al2023(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-AMI-007",
+    over=clusters,
     title="The AMI is for another processor",
     severity=Severity.ERROR,
     why="""
@@ -194,6 +199,7 @@ def other_architecture(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-AMI-010",
+    over=clusters,
     title="The cluster keeps the AMI that a parameter of AWS has today",
     severity=Severity.INFO,
     why="""

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Basis, Violation, rule
+from trainshed.checks import clusters
+from trainshed.findings import Basis, Violation, rule
 from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
 
 # EC2 API reference, DescribeCapacityBlockOfferings, CapacityDurationHours: 182 days.
@@ -11,6 +12,7 @@ _LONGEST_BLOCK_HOURS = 182 * 24
 
 @rule(
     "TS-BAT-001",
+    over=clusters,
     title="A job of several nodes is not tried again when it loses one",
     why="""
 AWS Batch tries a job again only while it has attempts left. With one attempt, a job ends for
@@ -38,6 +40,7 @@ def one_attempt(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-BAT-002",
+    over=clusters,
     title="A deployment ends jobs on a Capacity Block, and they are not tried again",
     why="""
 A compute environment on a Capacity Block uses `BEST_FIT`, which AWS Batch cannot update: a change
@@ -72,6 +75,7 @@ def ended_by_a_deployment(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-BAT-003",
+    over=clusters,
     title="A job may run longer than any Capacity Block lasts",
     why="""
 A Capacity Block lasts at most 182 days, and EC2 ends its nodes from 30 minutes before its end on.
@@ -101,6 +105,7 @@ def longer_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-BAT-004",
+    over=clusters,
     title="Most of the container's memory may go into /dev/shm",
     why="""
 `/dev/shm` is a file system in memory, and what is written there counts as the container's memory.
@@ -132,6 +137,7 @@ def large_shared_memory(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-BAT-005",
+    over=clusters,
     title="/dev/shm is small for the node's accelerators",
     why="""
 Processes of one node hand data to each other through `/dev/shm`: workers that load data for

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 
+from trainshed.checks import ClusterInFleet, clusters
 from trainshed.checks.neighbours import names_of_others
-from trainshed.checks.rule import Basis, Violation, fleet_rule, rule
-from trainshed.findings import Severity
-from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan, Fleet
+from trainshed.findings import Basis, Severity, Violation, rule
+from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
 
 
 @rule(
     "TS-CAP-001",
+    over=clusters,
     title="The instance type has no on-demand price",
     why="""
 The EC2 API lists every type as `on-demand`, but AWS's price list has no on-demand price for some,
@@ -41,6 +42,7 @@ def not_sold_on_demand(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-CAP-006",
+    over=clusters,
     title="Nodes are billed while no job runs",
     why="""
 `instance.nodes.min` nodes, and with orchestrator `ec2` all of them, run from the deployment until
@@ -71,8 +73,9 @@ def idle_nodes(plan: ClusterPlan) -> Iterator[Violation]:
         )
 
 
-@fleet_rule(
+@rule(
     "TS-CAP-007",
+    over=clusters,
     title="A reservation must hold the nodes of all clusters that name it",
     why="""
 A node launches only while its reservation or Capacity Block has an instance free, of the same
@@ -91,12 +94,12 @@ instance: {type: trn1.32xlarge, nodes: {max: 4}}
 capacity: {reservation: cr-0123456789abcdef0, placement_group: example}
 """,
 )
-def reservation_size(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
+def reservation_size(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violation]:
     """A reservation has room for every cluster that names it."""
     reservation = plan.capacity.target
     if reservation is None:
         return
-    users = [each for each in fleet.clusters if each.capacity.target == reservation]
+    users = [each for each in cluster.fleet.clusters if each.capacity.target == reservation]
     nodes = sum(each.nodes.max for each in users)
     others = names_of_others(plan, users)
     question = (

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Basis, Violation, rule
-from trainshed.findings import Severity
+from trainshed.checks import clusters
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
 
 _BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html"
@@ -13,6 +13,7 @@ _BLOCK_NODES_MAX = 64
 
 @rule(
     "TS-CAP-002",
+    over=clusters,
     title="The largest job has more nodes than a Capacity Block",
     why="""
 A Capacity Block has at most 64 instances. A job of more nodes on a cluster that names one block
@@ -46,6 +47,7 @@ def larger_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-CAP-003",
+    over=clusters,
     title="Nodes are kept on a Capacity Block that is there for a time only",
     why="""
 With `instance.nodes.min`, AWS Batch keeps that many nodes at all times. Before the block begins
@@ -79,6 +81,7 @@ def nodes_kept_on_a_block(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-CAP-004",
+    over=clusters,
     title="A Capacity Block ends jobs that still run",
     why="""
 EC2 terminates the instances of a Capacity Block from 30 minutes before its end on. A job that

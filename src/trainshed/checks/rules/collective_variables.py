@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily
-from trainshed.checks.rule import Basis, Violation, rule
+from trainshed.checks import clusters
 from trainshed.checks.variables import (
     CHEATSHEET,
     HCCL_DEMO,
@@ -12,6 +12,7 @@ from trainshed.checks.variables import (
     has_efa,
     variable_path,
 )
+from trainshed.findings import Basis, Violation, rule
 from trainshed.plan import BatchPlan, ClusterPlan
 
 _NCCL = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
@@ -30,6 +31,7 @@ _CONTAINER_INTERFACE = "eth0"
 
 @rule(
     "TS-ENV-002",
+    over=clusters,
     title="NCCL is told to use another network than EFA",
     why="""
 `NCCL_NET: Socket` makes NCCL use TCP, and `NCCL_NET_PLUGIN: none` leaves out the plugin by which it
@@ -59,6 +61,7 @@ def other_nccl_network(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-ENV-003",
+    over=clusters,
     title="Direct traffic between the GPUs of a node is turned off",
     why="""
 `NCCL_P2P_DISABLE` and `NCCL_SHM_DISABLE` are switches for finding a fault. Without direct access
@@ -91,6 +94,7 @@ def no_peer_to_peer(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-ENV-004",
+    over=clusters,
     title="NCCL_PROTO is left over from older plugins",
     why="""
 `NCCL_PROTO: simple` was needed with aws-ofi-nccl up to 1.5.0. Newer ones choose protocols
@@ -118,6 +122,7 @@ def old_nccl_protocol(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-ENV-008",
+    over=clusters,
     title="HCCL is told to use TCP between nodes",
     why="""
 `HCCL_OVER_TCP: "1"` makes Gaudi's collective library use plain sockets between nodes instead of
@@ -145,6 +150,7 @@ def hccl_over_tcp(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-ENV-012",
+    over=clusters,
     title="HCCL is told to send data between nodes through the host's memory",
     why="""
 `HCCL_OVER_OFI: "1"` turns off HCCL's choice of the fastest way between nodes, and makes it copy
@@ -179,6 +185,7 @@ def hccl_through_host_memory(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-ENV-009",
+    over=clusters,
     title="A library is told to meet on a network interface that nodes do not have",
     why="""
 The container of a multi-node job of AWS Batch has `eth0`, its own interface, `ecs-eth0`, which no

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from trainshed.checks import clusters
 from trainshed.checks.image_names import image_name
-from trainshed.checks.rule import Basis, Violation, rule
-from trainshed.findings import Severity
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import BatchPlan, ClusterPlan
 
 _PATH = ("image", "uri")
@@ -27,6 +27,7 @@ def _registry(uri: str) -> str:
 
 @rule(
     "TS-CIM-001",
+    over=clusters,
     title="The tag `latest` is another image tomorrow",
     why="""
 Each node pulls the image when a job starts there. When somebody moves the tag, the nodes of one
@@ -54,6 +55,7 @@ def latest(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-CIM-002",
+    over=clusters,
     title="Docker Hub limits how often nodes may pull",
     why="""
 Nodes pull without a login, and all of a private subnet come from the address of one NAT gateway.
@@ -83,6 +85,7 @@ def docker_hub(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-CIM-003",
+    over=clusters,
     title="More nodes start at once than ECR Public lets pull in a second",
     why="""
 The nodes of a job start together. ECR Public gives EC2 instances ten pulls per second, and AWS
@@ -112,6 +115,7 @@ def public_ecr(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-CIM-004",
+    over=clusters,
     title="The image looks like one for another accelerator",
     why="""
 An image has the libraries of one accelerator: CUDA, Neuron's runtime or SynapseAI. On another one,
@@ -141,6 +145,7 @@ def other_accelerator(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-CIM-005",
+    over=clusters,
     title="Nodes pull the image from another region",
     severity=Severity.INFO,
     why="""

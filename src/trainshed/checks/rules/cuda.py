@@ -2,18 +2,19 @@
 
 from collections.abc import Iterator
 
+from trainshed.checks import clusters
 from trainshed.checks.image_names import image_name
-from trainshed.checks.rule import Violation, rule
 from trainshed.checks.software import (
     CUDA_OF_GPU,
     CUDA_SOURCES,
 )
-from trainshed.findings import Severity
+from trainshed.findings import Severity, Violation, rule
 from trainshed.plan import ClusterPlan
 
 
 @rule(
     "TS-SW-005",
+    over=clusters,
     title="The image's CUDA no longer supports the GPU",
     severity=Severity.ERROR,
     why="""
@@ -44,6 +45,7 @@ def cuda_without_gpu(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-SW-006",
+    over=clusters,
     title="The image's CUDA is older than the GPU",
     why="""
 A release of CUDA has code for the GPUs of its time. On a later one, libraries such as cuDNN and

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from trainshed.ami.channel import names_a_channel
 from trainshed.catalogue import with_efa_like
-from trainshed.checks.rule import Basis, Violation, rule
-from trainshed.findings import Severity
+from trainshed.checks import clusters
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import BatchPlan, ClusterPlan
 
 _EFA_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html"
@@ -13,6 +13,7 @@ _EFA_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html"
 
 @rule(
     "TS-EFA-001",
+    over=clusters,
     title="A job may open a verbs device that is not EFA",
     why="""
 Containers get `/dev/infiniband/uverbs0` to `uverbsN`, one for each EFA interface. Types with
@@ -47,6 +48,7 @@ def other_verbs_devices(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-EFA-002",
+    over=clusters,
     title="A cluster of one node does not use its EFA interfaces",
     why="""
 EFA carries traffic between nodes. With `instance.nodes.max: 1`, which is the default, a job has
@@ -74,6 +76,7 @@ def one_node(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-EFA-003",
+    over=clusters,
     title="EFA of the instance type has no RDMA",
     why="""
 With RDMA, an accelerator's data goes from its memory to the network. Without it, as on P3dn, G4dn
@@ -103,6 +106,7 @@ def no_rdma(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-EFA-004",
+    over=clusters,
     title="The layout may leave no device index to the interface of a job",
     why="""
 Each node of a multi-node job gets a network interface of its own on card 0. No document says
@@ -139,6 +143,7 @@ def no_index_for_the_job(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-EFA-014",
+    over=clusters,
     title="Nodes reach each other over TCP",
     why="""
 The instance type has no EFA. Jobs of several nodes run, and NCCL exchanges data by TCP sockets:

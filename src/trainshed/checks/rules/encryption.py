@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 
+from trainshed.checks import clusters
 from trainshed.checks.file_system import new_file_system
-from trainshed.checks.rule import Violation, rule
-from trainshed.findings import Severity
+from trainshed.findings import Severity, Violation, rule
 from trainshed.plan import ClusterPlan
 from trainshed.spec import DeploymentType
 
 
 @rule(
     "TS-SEC-005",
+    over=clusters,
     title="The policy of your own key must let services use it",
     why="""
 The policy that a key has by default lets the account use it, and no service: CloudWatch Logs then
@@ -42,6 +43,7 @@ def key_policy(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-SEC-001",
+    over=clusters,
     title="Your own key does not apply to a scratch-2 file system",
     why="""
 FSx encrypts scratch file systems with a key of its own, and the API refuses another one. Data

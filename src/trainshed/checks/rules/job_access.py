@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Basis, Violation, rule
+from trainshed.checks import clusters
+from trainshed.findings import Basis, Violation, rule
 from trainshed.plan import ClusterPlan
 from trainshed.sensitive_names import gives_wide_rights, names_a_secret
 from trainshed.spec import BucketAccess
@@ -10,6 +11,7 @@ from trainshed.spec import BucketAccess
 
 @rule(
     "TS-SEC-002",
+    over=clusters,
     title="Jobs get an administrator's rights, or all rights in a service",
     why="""
 Everything that runs in a container has the rights of the job's role: each package that a training
@@ -40,6 +42,7 @@ def wide_policy(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-SEC-003",
+    over=clusters,
     title="Jobs may delete every object of a bucket",
     why="""
 `read-write-delete` without a prefix covers the whole bucket. A wrong path in a clean-up of old
@@ -68,6 +71,7 @@ def whole_bucket(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-SEC-004",
+    over=clusters,
     title="A variable looks like a secret",
     why="""
 Variables of the cluster file are in the template, in the job definition and in every

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily
-from trainshed.checks.rule import Basis, Violation, rule
+from trainshed.checks import clusters
 from trainshed.checks.variables import (
     asked_variable,
     variable_path,
 )
+from trainshed.findings import Basis, Violation, rule
 from trainshed.plan import ClusterPlan
 
 _MEETING_PLACE = (
@@ -28,6 +29,7 @@ _VISIBLE = {
 
 @rule(
     "TS-ENV-010",
+    over=clusters,
     title="All nodes get the same address, rank or size of the job",
     why="""
 Variables of the cluster file are those of every node and every job. The address of the main node is
@@ -57,6 +59,7 @@ def fixed_meeting_place(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-ENV-011",
+    over=clusters,
     title="Jobs see some of the node's accelerators only",
     why="""
 A job has the whole node. Accelerators that a variable hides from it are paid for and do nothing.

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Basis, Violation, rule
-from trainshed.findings import Severity
+from trainshed.checks import clusters
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
 from trainshed.plan.batch import LONGEST_UPDATE_MINUTES
 
@@ -13,6 +13,7 @@ _STACK_WAITS_HOURS = 2
 
 @rule(
     "TS-JOB-001",
+    over=clusters,
     title="Jobs may run longer than an infrastructure update waits",
     why="""
 When the AMI, the launch template or another part of the nodes changes, AWS Batch replaces the
@@ -41,6 +42,7 @@ def longer_than_an_update(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-JOB-028",
+    over=clusters,
     title="A deployment waits for running jobs, and may fail",
     severity=Severity.INFO,
     basis=Basis.INFERRED,

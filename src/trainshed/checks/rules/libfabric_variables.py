@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily
-from trainshed.checks.rule import Violation, rule
+from trainshed.checks import clusters
 from trainshed.checks.variables import (
     CHEATSHEET,
     HCCL_DEMO,
@@ -12,7 +12,7 @@ from trainshed.checks.variables import (
     has_efa,
     variable_path,
 )
-from trainshed.findings import Severity
+from trainshed.findings import Severity, Violation, rule
 from trainshed.plan import ClusterPlan
 
 # What libfabric takes for no, in capitals, too.
@@ -25,6 +25,7 @@ _NEURON_EFA = (
 
 @rule(
     "TS-ENV-001",
+    over=clusters,
     title="FI_PROVIDER keeps jobs off EFA",
     why="""
 `FI_PROVIDER` says which providers libfabric may use. With another one than `efa`, traffic between
@@ -60,6 +61,7 @@ def other_provider(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-ENV-005",
+    over=clusters,
     title="RDMA is asked for on a type whose EFA has none",
     severity=Severity.ERROR,
     why="""
@@ -94,6 +96,7 @@ def rdma_that_is_not_there(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-ENV-006",
+    over=clusters,
     title="RDMA is turned off on a type that has it",
     why="""
 Without RDMA, EFA copies data through buffers of the host. Neuron and Gaudi use their EFA interfaces
@@ -127,6 +130,7 @@ def no_rdma(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-ENV-007",
+    over=clusters,
     title="RDMAV_FORK_SAFE is set for other accelerators than Gaudi",
     why="""
 AWS's guide for distributed training says not to use `RDMAV_FORK_SAFE`: newer kernels make forks

@@ -4,16 +4,17 @@ from collections.abc import Iterator
 
 from trainshed import catalogue
 from trainshed.catalogue import LifecycleStatus
-from trainshed.checks.rule import Basis, Violation, rule
+from trainshed.checks import clusters
 from trainshed.checks.software import (
     LAST_SOFTWARE,
 )
-from trainshed.findings import Severity
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import ClusterPlan
 
 
 @rule(
     "TS-LIF-001",
+    over=clusters,
     title="The EC2 API no longer lists the instance type",
     why="""
 `DescribeInstanceTypes` and `DescribeInstanceTypeOfferings` no longer return the type in any
@@ -45,6 +46,7 @@ def withdrawn_type(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-LIF-002",
+    over=clusters,
     title="AWS calls the instance type previous generation",
     severity=Severity.INFO,
     why="""
@@ -71,6 +73,7 @@ def previous_generation(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-LIF-006",
+    over=clusters,
     title="The accelerator gets no new software",
     severity=Severity.INFO,
     why="""

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
+from trainshed.checks import clusters
 from trainshed.checks.ami_parameters import (
     ended_neuron_parameter,
     names_amazon_linux_2,
     names_ubuntu_20,
 )
-from trainshed.checks.rule import Violation, rule
 from trainshed.checks.software import AMAZON_LINUX_2_END, NEURON_SOURCE, UBUNTU_20_END
+from trainshed.findings import Violation, rule
 from trainshed.plan import ClusterPlan
 
 _AMI = ("instance", "ami")
@@ -16,6 +17,7 @@ _AMI = ("instance", "ami")
 
 @rule(
     "TS-LIF-003",
+    over=clusters,
     title="The AMI is of Amazon Linux 2, which gets no more updates",
     why="""
 Amazon Linux 2 reached its end of life on 2026-06-30. Since then AWS Batch makes no compute
@@ -47,6 +49,7 @@ def amazon_linux_2(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-LIF-004",
+    over=clusters,
     title="The AMI is of Ubuntu 20.04, which gets no more updates",
     why="""
 Ubuntu 20.04 gets no more public updates since 2025-05-31, and the EFA installer no longer lists it.
@@ -77,6 +80,7 @@ def ubuntu_20(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-LIF-005",
+    over=clusters,
     title="AWS puts no new AMI under this Neuron parameter",
     why="""
 The parameters of Neuron's Deep Learning AMIs for one framework have its release in their name, and

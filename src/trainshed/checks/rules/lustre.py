@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from trainshed.checks import clusters
 from trainshed.checks.file_system import new_file_system
-from trainshed.checks.rule import Basis, Violation, rule
-from trainshed.findings import Severity
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import ClusterPlan
 from trainshed.spec import BucketAccess, DeploymentType
 
@@ -13,6 +13,7 @@ _LUSTRE = ("storage", "lustre")
 
 @rule(
     "TS-LUS-001",
+    over=clusters,
     title="Checkpoints are on servers that are not replicated",
     why="""
 A scratch file system keeps each piece of data once: when one of its servers fails, what was there
@@ -42,6 +43,7 @@ def scratch_without_copy(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-LUS-006",
+    over=clusters,
     title="A file system that is linked to S3 has no backups",
     severity=Severity.INFO,
     why="""
@@ -71,6 +73,7 @@ def linked_without_backups(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-LUS-008",
+    over=clusters,
     title="What jobs write is lost with their nodes",
     severity=Severity.INFO,
     why="""

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from trainshed.checks import clusters
 from trainshed.checks.file_system import new_file_system, sustained_throughput
-from trainshed.checks.rule import Basis, Violation, rule
-from trainshed.findings import Severity
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import ClusterPlan
 from trainshed.plan.lustre_efa import CONNECTIONS_MAX
 from trainshed.plan.storage import EFA_STEP_GIB
@@ -20,6 +20,7 @@ _SMALLEST_GIB, _MANY_NODES = 1200, 16
 
 @rule(
     "TS-LUS-002",
+    over=clusters,
     title="A full checkpoint takes more than half an hour",
     severity=Severity.INFO,
     why="""
@@ -60,6 +61,7 @@ def slow_checkpoint(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-LUS-003",
+    over=clusters,
     title="The nodes cannot use the throughput that is paid for",
     severity=Severity.INFO,
     why="""
@@ -93,6 +95,7 @@ def throughput_beyond_nodes(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-LUS-004",
+    over=clusters,
     title="The file system could be reached over EFA",
     severity=Severity.INFO,
     why="""
@@ -130,6 +133,7 @@ def unused_efa(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-LUS-005",
+    over=clusters,
     title="Many nodes share the smallest file system",
     severity=Severity.INFO,
     why="""
@@ -166,6 +170,7 @@ def small_for_many_nodes(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-LUS-007",
+    over=clusters,
     title="Nodes use fewer EFA interfaces for the file system than they could",
     severity=Severity.INFO,
     why="""

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Basis, Violation, rule
-from trainshed.findings import Severity
+from trainshed.checks import clusters
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import BatchPlan, ClusterPlan
 from trainshed.plan.network import JOB_RULES
 
@@ -18,6 +18,7 @@ _SOURCES = ("https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",)
 
 @rule(
     "TS-NET-001",
+    over=clusters,
     title="Multi-node jobs use the default security group of an existing VPC as it is",
     why=_DEFAULT_GROUP
     + """
@@ -50,6 +51,7 @@ def default_group_as_it_is(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-NET-002",
+    over=clusters,
     title="Rules are added to the default security group of an existing VPC",
     why=_DEFAULT_GROUP
     + """
@@ -84,6 +86,7 @@ def default_group_is_changed(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-NET-003",
+    over=clusters,
     title="An existing subnet must reach what nodes need",
     why="""
 Nodes have no public address, so the subnet must be a private one whose routes lead to AWS's APIs

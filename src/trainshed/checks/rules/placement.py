@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Violation, rule
+from trainshed.checks import clusters
+from trainshed.findings import Violation, rule
 from trainshed.plan import CapacityKind, ClusterPlan
 
 
 @rule(
     "TS-CAP-005",
+    over=clusters,
     title="Nodes of a reservation may be far from each other",
     why="""
 AWS Batch's pages on EFA and on jobs of several nodes ask for one cluster placement group.

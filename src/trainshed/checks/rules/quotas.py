@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from trainshed.catalogue import increase_command, quota_for
 from trainshed.catalogue.quotas import ELASTIC_IPS, GP3_STORAGE, NETWORK_INTERFACES, VPCS
+from trainshed.checks import ClusterInFleet, clusters
 from trainshed.checks.neighbours import names_of_others, neighbours
 from trainshed.checks.quota_needs import interfaces_per_node, quota_needs
-from trainshed.checks.rule import Basis, Violation, fleet_rule
-from trainshed.findings import Severity
-from trainshed.plan import ClusterPlan, Fleet
+from trainshed.findings import Basis, Severity, Violation, rule
+from trainshed.plan import ClusterPlan
 
 _VPC_QUOTAS = "https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html"
 # VPC user guide, "Amazon VPC quotas".
@@ -18,8 +18,9 @@ _INTERFACES_BY_DEFAULT = 5000
 _GP3_TIB_BY_DEFAULT = 50
 
 
-@fleet_rule(
+@rule(
     "TS-QUO-001",
+    over=clusters,
     title="The quota of vCPUs must cover every node",
     why="""
 EC2 launches no more on-demand instances than the account's quota of vCPUs for their family
@@ -35,14 +36,14 @@ region: us-west-2
 instance: {type: trn1.32xlarge, nodes: {max: 16}}
 """,
 )
-def vcpus(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
+def vcpus(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violation]:
     """The account must have the vCPUs of every cluster's largest job."""
     quota = quota_for(plan.instance, plan.capacity.kind)
     if quota is None:
         return
     users = [
         each
-        for each in neighbours(plan, fleet)
+        for each in neighbours(plan, cluster.fleet)
         if quota_for(each.instance, each.capacity.kind) == quota
     ]
     # Once for all of them.
@@ -61,8 +62,9 @@ def vcpus(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     )
 
 
-@fleet_rule(
+@rule(
     "TS-QUO-002",
+    over=clusters,
     title="New VPCs count against quotas that are 5 by default",
     why="""
 A network that trainshed makes is a VPC, and has an Elastic IP and a NAT gateway in each zone in
@@ -78,9 +80,9 @@ instance: {type: trn1.32xlarge, nodes: {max: 2}}
 network: {cidr: 10.30.0.0/16}
 """,
 )
-def vpcs(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
+def vpcs(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violation]:
     """The account must have room for the VPCs and Elastic IPs of all clusters."""
-    makers = [each for each in neighbours(plan, fleet) if not each.network.vpc_id]
+    makers = [each for each in neighbours(plan, cluster.fleet) if not each.network.vpc_id]
     # Once for all of them.
     if not makers or makers[0].name != plan.name:
         return
@@ -98,8 +100,9 @@ def vpcs(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     )
 
 
-@fleet_rule(
+@rule(
     "TS-QUO-003",
+    over=clusters,
     title="The nodes have more network interfaces than an account may have by default",
     why="""
 A region of an account has at most 5,000 network interfaces by default, and a type with many
@@ -114,9 +117,9 @@ region: us-west-2
 instance: {type: p5.48xlarge, nodes: {max: 160}}
 """,
 )
-def network_interfaces(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
+def network_interfaces(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violation]:
     """The account must have room for every interface of every node."""
-    here = neighbours(plan, fleet)
+    here = neighbours(plan, cluster.fleet)
     per_node, nodes = interfaces_per_node(plan), plan.nodes.max
     total = quota_needs(here)[NETWORK_INTERFACES]
     others = names_of_others(plan, here)
@@ -131,8 +134,9 @@ def network_interfaces(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
         )
 
 
-@fleet_rule(
+@rule(
     "TS-QUO-004",
+    over=clusters,
     title="The root volumes of all nodes are larger than an account may have by default",
     why="""
 A region of an account has at most 50 TiB of gp3 volumes by default, and each node has a root
@@ -145,9 +149,9 @@ region: us-west-2
 instance: {type: trn1.32xlarge, nodes: {max: 128}, root_gib: 512}
 """,
 )
-def root_volumes(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
+def root_volumes(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violation]:
     """The account must have room for the root volume of every node."""
-    here = neighbours(plan, fleet)
+    here = neighbours(plan, cluster.fleet)
     nodes, gib = plan.nodes.max, plan.root_volume.gib
     tib = quota_needs(here)[GP3_STORAGE]
     others = names_of_others(plan, here)

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily
+from trainshed.checks import clusters
 from trainshed.checks.default_ami import takes_default_channel
 from trainshed.checks.image_names import image_name
-from trainshed.checks.rule import Basis, Violation, rule
 from trainshed.checks.software import (
     DEEP_LEARNING_CONTAINERS_SOURCE,
     LAST_NEURON_SDK_OF_PYTORCH,
@@ -20,7 +20,7 @@ from trainshed.checks.software import (
     SYNAPSE_SOURCE,
     Version,
 )
-from trainshed.findings import Severity
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.pins.reader import project_pins
 from trainshed.plan import ClusterPlan
 
@@ -29,6 +29,7 @@ _GAUDI = "Gaudi HL-205"
 
 @rule(
     "TS-SW-001",
+    over=clusters,
     title="The image's SynapseAI no longer supports first-generation Gaudi",
     severity=Severity.ERROR,
     why="""
@@ -60,6 +61,7 @@ def synapse_without_gaudi(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-SW-002",
+    over=clusters,
     title="The image's SynapseAI is not that of the AMI's driver",
     why="""
 Intel supports an image only on a host whose driver has the same major and minor version. With
@@ -90,6 +92,7 @@ def other_synapse(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-SW-003",
+    over=clusters,
     title="The image's Neuron SDK is newer than the AMI's",
     why="""
 The runtime in the image talks to the driver of the node. Neuron's release notes ask for a driver
@@ -124,6 +127,7 @@ def newer_neuron_sdk(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-SW-004",
+    over=clusters,
     title="There is no PyTorch training image of this Neuron SDK",
     severity=Severity.ERROR,
     why="""
@@ -160,6 +164,7 @@ def neuron_without_pytorch(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-SW-007",
+    over=clusters,
     title="The image's EFA libraries are newer than the AMI's driver",
     why="""
 libfabric in the image uses the EFA driver of the node. AWS tests them as they come in one EFA
@@ -191,6 +196,7 @@ def newer_efa(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-SW-008",
+    over=clusters,
     title="AWS patches the image until a known day",
     severity=Severity.INFO,
     why="""

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 from trainshed import catalogue
-from trainshed.checks.rule import Basis, Violation, rule
-from trainshed.findings import Severity
+from trainshed.checks import clusters
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import CapacityKind, ClusterPlan
 
 
 @rule(
     "TS-ZON-001",
+    over=clusters,
     title="The zone is given by its name",
     why="""
 Each account maps zone names to zones of its own: `us-west-2a` of one account may be
@@ -37,6 +38,7 @@ def zone_by_name(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-ZON-002",
+    over=clusters,
     title="What exists may be in another zone than the chosen one",
     why="""
 A subnet, a reservation and a Capacity Block have a zone already. Without `zone`, trainshed
@@ -74,6 +76,7 @@ def zone_of_what_exists(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-ZON-003",
+    over=clusters,
     title="An existing file system may be in another zone than the nodes",
     why="""
 A Lustre file system is in one zone. Without `zone`, trainshed takes the first that offers the
@@ -105,6 +108,7 @@ def zone_of_file_system(plan: ClusterPlan) -> Iterator[Violation]:
 
 @rule(
     "TS-ZON-004",
+    over=clusters,
     title="One zone of the region offers the instance type",
     why="""
 When EC2 has no capacity for a type in a zone, another zone may have it. Where one zone offers the

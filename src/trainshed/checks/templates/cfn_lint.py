@@ -10,9 +10,10 @@ from typing import Any
 
 from trainshed.checks.templates.basis import distributions, settings
 from trainshed.checks.templates.command import printed_json
-from trainshed.checks.templates.model import Assembly, TemplateFinding
+from trainshed.checks.templates.model import Assembly
 from trainshed.checks.templates.program import Judge
 from trainshed.findings import Severity
+from trainshed.findings.tools import TemplateFinding
 
 NAME = "cfn-lint"
 _MODULE = "cfnlint"

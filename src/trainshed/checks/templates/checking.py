@@ -9,7 +9,7 @@ from time import monotonic
 from trainshed.checks.templates import cfn_lint, checkov
 from trainshed.checks.templates.asking import ASKED
 from trainshed.checks.templates.merging import merged
-from trainshed.checks.templates.model import Assembly, State, ToolRun
+from trainshed.checks.templates.model import Assembly
 from trainshed.checks.templates.places import stack_owners
 from trainshed.checks.templates.program import (
     Judge,
@@ -21,6 +21,7 @@ from trainshed.checks.templates.program import (
 from trainshed.checks.templates.validation_report import TOOLS, read_validation
 from trainshed.errors import TrainshedError
 from trainshed.findings import Finding
+from trainshed.findings.tools import State, ToolRun
 from trainshed.plan import ClusterPlan
 from trainshed.spec import AmiPipelineSpec, ami_pipeline_file, read_ami_pipeline
 from trainshed.synthesis import (
@@ -48,7 +49,7 @@ class TemplateReport:
     """What the tools say of the templates of some clusters.
 
     Attributes:
-        findings: the most severe first, cluster by cluster.
+        findings: tool by tool; what the cluster files accept is not applied.
         runs: the tools, and what came of each.
         stacks: what was judged, by name; empty without a synthesis. Their files are gone.
     """
@@ -139,7 +140,7 @@ def judge_templates(
     """
     runs = (*read_validation(assembly), *run_programs(programs, assembly, step))
     return TemplateReport(
-        findings=merged(runs, assembly, plans, stack_owners(plans, pipeline)),
+        findings=merged(runs, assembly, stack_owners(plans, pipeline)),
         runs=runs,
         stacks=assembly.stacks,
     )

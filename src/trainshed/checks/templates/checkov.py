@@ -11,10 +11,11 @@ from typing import Any
 
 from trainshed.checks.templates.basis import distributions, settings
 from trainshed.checks.templates.command import answer, printed_json, started
-from trainshed.checks.templates.model import Assembly, TemplateFinding
+from trainshed.checks.templates.model import Assembly
 from trainshed.checks.templates.program import Judge
 from trainshed.errors import Failure
 from trainshed.findings import Severity
+from trainshed.findings.tools import TemplateFinding
 
 NAME = "checkov"
 # Loading it takes twice as long as judging, so it loads first and then reads its arguments.

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from trainshed.checks.judging import place
 from trainshed.checks.templates.accepted import CLUSTER, PIPELINE, Owner, accepted_by_us
-from trainshed.checks.templates.model import Assembly, TemplateFinding
+from trainshed.checks.templates.model import Assembly
 from trainshed.documents.problems import Path
 from trainshed.findings import Finding, Place
+from trainshed.findings.tools import TemplateFinding
 from trainshed.plan import ClusterPlan
 from trainshed.spec import AmiPipelineSpec
 
@@ -95,4 +95,6 @@ def _place(owner: Owner, resource_type: str | None) -> Place:
             break
     # What is about the whole cluster, or a field that the file leaves out, stands at the name.
     there = field and field[:1] in owner.where.positions
-    return replace(place(owner.where, field if there else _NAME), field=".".join(map(str, field)))
+    return replace(
+        Place.of(owner.where, field if there else _NAME), field=".".join(map(str, field))
+    )

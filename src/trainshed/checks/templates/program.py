@@ -7,8 +7,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
-from trainshed.checks.templates.model import Assembly, State, TemplateFinding, ToolRun
+from trainshed.checks.templates.model import Assembly
 from trainshed.errors import Failure
+from trainshed.findings.tools import State, TemplateFinding, ToolRun
 
 Step = Callable[[str], None]
 # Raises Failure.

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from trainshed.checks.templates.asking import JUDGED_BY
-from trainshed.checks.templates.model import Assembly, State, TemplateFinding, ToolRun
+from trainshed.checks.templates.model import Assembly
 from trainshed.files import LARGEST_MADE, read_text
 from trainshed.findings import Severity
+from trainshed.findings.tools import State, TemplateFinding, ToolRun
 
 REPORT = "validation-report.json"
 CDK, NAG, PREFLIGHT = "cdk", "cdk-nag", "cdk-preflight"

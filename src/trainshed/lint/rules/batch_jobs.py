@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily, InstanceType
-from trainshed.checks import Basis, all_rules
-from trainshed.checks.rule import RuleFacts
-from trainshed.findings import Severity
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.lint.batch_parts import (
     COMPUTE_ENVIRONMENT,
     JOB_DEFINITION,
@@ -18,9 +16,10 @@ from trainshed.lint.batch_parts import (
     node_ranges,
 )
 from trainshed.lint.cloudformation import CloudFormationDocument, resources
+from trainshed.lint.judging import in_files
 from trainshed.lint.model import FileKind, LintedFile, Unknown
-from trainshed.lint.parts import known_types, value_of
-from trainshed.lint.rule import FileViolation, NotDecided, decided, lint_rule
+from trainshed.lint.parts import known_types
+from trainshed.lint.read import NotDecided, read, value_of
 from trainshed.lint.symbol import logical_id
 from trainshed.lint.template import TemplateResource, TemplateValue
 from trainshed.plan.batch import LONGEST_UPDATE_MINUTES
@@ -65,10 +64,10 @@ def _types(container: TemplateValue, definition: TemplateResource) -> tuple[Inst
     return tuple(known_types(instance_types(container, definition)))
 
 
-@lint_rule(
-    all_rules()["TS-JOB-001"],
-    over=resources(JOB_DEFINITION),
-    examples={
+@rule(
+    "TS-JOB-001",
+    over=in_files(resources(JOB_DEFINITION)),
+    example={
         FileKind.CLOUDFORMATION: """
 Resources:
   Job:
@@ -80,37 +79,32 @@ Resources:
 """
     },
 )
-def longer_than_an_update(
-    definition: TemplateResource, document: LintedFile
-) -> Iterator[FileViolation]:
+def longer_than_an_update(definition: TemplateResource) -> Iterator[Violation]:
     """A job should not be allowed to run longer than AWS Batch waits for it."""
-    seconds = decided(definition.get("Timeout", "AttemptDurationSeconds").whole())
+    seconds = read(definition.get("Timeout", "AttemptDurationSeconds").whole())
     if seconds and seconds.value > LONGEST_UPDATE_MINUTES * 60:
-        yield FileViolation(
+        yield Violation(
             path=seconds.path,
             message=f"jobs may run {seconds.value // 3600} hours, but when the compute "
             "environment's infrastructure changes AWS Batch ends them after "
             f"{LONGEST_UPDATE_MINUTES // 60}",
             remedy="deploy such changes while no job runs",
-            rests_on=(seconds,),
         )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-JOB-022",
-        title="A multi-node job has no time-out",
-        why="""
+@rule(
+    "TS-JOB-022",
+    title="A multi-node job has no time-out",
+    why="""
 A multi-node job ends when its main node ends. When another node dies, AWS Batch does nothing: the
 others may wait for it for ever, and all nodes are paid for. Only a time-out ends such a job.
 """,
-        sources=(
-            _MULTI_NODE,
-            "https://docs.aws.amazon.com/batch/latest/userguide/job_timeouts.html",
-        ),
+    sources=(
+        _MULTI_NODE,
+        "https://docs.aws.amazon.com/batch/latest/userguide/job_timeouts.html",
     ),
-    over=_multi_node,
-    examples={
+    over=in_files(_multi_node),
+    example={
         kind: text.replace("      Timeout: {AttemptDurationSeconds: 86400}\n", "")
         for kind, text in _definition(
             f"LinuxParameters: {{SharedMemorySize: 65536, Devices: [{_DEVICES}]}}\n"
@@ -118,10 +112,10 @@ others may wait for it for ever, and all nodes are paid for. Only a time-out end
         ).items()
     },
 )
-def no_time_out(definition: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
+def no_time_out(definition: TemplateResource) -> Iterator[Violation]:
     """A job that hangs should end."""
-    if decided(definition.get("Timeout", "AttemptDurationSeconds").reference()) is None:
-        yield FileViolation(
+    if read(definition.get("Timeout", "AttemptDurationSeconds").reference()) is None:
+        yield Violation(
             path=definition.path,
             message=f"{definition.logical_id} has no time-out: a job whose nodes wait for a lost "
             "one runs on",
@@ -129,51 +123,46 @@ def no_time_out(definition: TemplateResource, document: LintedFile) -> Iterator[
         )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-JOB-023",
-        title="The number of nodes of a job cannot be chosen when it is submitted",
-        severity=Severity.INFO,
-        why="""
+@rule(
+    "TS-JOB-023",
+    title="The number of nodes of a job cannot be chosen when it is submitted",
+    severity=Severity.INFO,
+    why="""
 `numNodes` of a submitted job must fit the node ranges of its definition. A closed range such as
 `0:3` is for four nodes and no other number; an open one, `0:`, is for any. CDK's
 `MultiNodeContainer` writes closed ranges.
 """,
-        sources=(_MULTI_NODE, "https://github.com/aws/aws-cdk/issues/29415"),
-    ),
-    over=_multi_node,
-    examples=_definition("Vcpus: 96", nodes="0:3"),
+    sources=(_MULTI_NODE, "https://github.com/aws/aws-cdk/issues/29415"),
+    over=in_files(_multi_node),
+    example=_definition("Vcpus: 96", nodes="0:3"),
 )
-def closed_range(definition: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
+def closed_range(definition: TemplateResource) -> Iterator[Violation]:
     """The last node range should be open."""
-    targets = [decided(each.get("TargetNodes").text()) for each in node_ranges(definition)]
+    targets = [read(each.get("TargetNodes").text()) for each in node_ranges(definition)]
     closed = [each for each in targets if each and not each.value.strip().endswith(":")]
     if targets and len(closed) == len(targets):
         last = closed[-1]
-        yield FileViolation(
+        yield Violation(
             path=last.path,
             message=f"the nodes {last.value!r} of {definition.logical_id} are a fixed number",
             remedy="end the last range with a colon, for instance 0:",
-            rests_on=(last,),
         )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-JOB-024",
-        title="A job is tried again whatever it failed with",
-        why="""
+@rule(
+    "TS-JOB-024",
+    title="A job is tried again whatever it failed with",
+    why="""
 AWS Batch goes through `EvaluateOnExit` from the first entry on. When none matches, the job is
 tried again, as if there were no list: a mistake in the program runs on all nodes, as often as there
 are attempts.
 """,
-        sources=(
-            _RETRIES,
-            "https://docs.aws.amazon.com/batch/latest/APIReference/API_EvaluateOnExit.html",
-        ),
+    sources=(
+        _RETRIES,
+        "https://docs.aws.amazon.com/batch/latest/APIReference/API_EvaluateOnExit.html",
     ),
-    over=resources(JOB_DEFINITION),
-    examples={
+    over=in_files(resources(JOB_DEFINITION)),
+    example={
         FileKind.CLOUDFORMATION: """
 Resources:
   Job:
@@ -187,20 +176,20 @@ Resources:
 """
     },
 )
-def no_final_exit(definition: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
+def no_final_exit(definition: TemplateResource) -> Iterator[Violation]:
     """What no entry names should end the job."""
     strategy = definition.get("RetryStrategy")
-    attempts = decided(strategy.get("Attempts").whole())
-    entries = decided(strategy.get("EvaluateOnExit").entries())
+    attempts = read(strategy.get("Attempts").whole())
+    entries = read(strategy.get("EvaluateOnExit").entries())
     if not entries or not entries.value or (attempts and attempts.value < 2):
         return
     last = entries.value[-1]
-    action = decided(last.get("Action").text())
+    action = read(last.get("Action").text())
     names = ("OnReason", "OnStatusReason", "OnExitCode")
-    conditions = [each.value for name in names if (each := decided(last.get(name).text()))]
+    conditions = [each.value for name in names if (each := read(last.get(name).text()))]
     if action and action.value.upper() == "EXIT" and set(conditions) <= {"*"}:
         return
-    yield FileViolation(
+    yield Violation(
         path=entries.path,
         message=f"EvaluateOnExit of {definition.logical_id} does not end with an EXIT for "
         "everything else",
@@ -208,41 +197,39 @@ def no_final_exit(definition: TemplateResource, document: LintedFile) -> Iterato
     )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-JOB-025",
-        title="A job does not get the EFA devices of its node",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-JOB-025",
+    title="A job does not get the EFA devices of its node",
+    severity=Severity.ERROR,
+    why="""
 A container sees only the devices that its job definition lists. Each EFA interface of a node is one
 device, `/dev/infiniband/uverbs0` and on; AWS Batch's page shows the first only. libfabric goes over
 TCP without them, and uses a part of the bandwidth with some of them; neither is an error. Where the
 nodes are in the template, their launch template says how many EFA interfaces they have.
 """,
-        sources=(_EFA,),
-    ),
-    over=_multi_node,
-    examples=_definition(
+    sources=(_EFA,),
+    over=in_files(_multi_node),
+    example=_definition(
         "LinuxParameters:\n                SharedMemorySize: 65536\n"
         "                Devices: [{HostPath: /dev/infiniband/uverbs0}]\n"
         "              Ulimits: [{Name: memlock, SoftLimit: -1, HardLimit: -1}]"
     ),
 )
-def missing_devices(definition: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
+def missing_devices(definition: TemplateResource, document: LintedFile) -> Iterator[Violation]:
     """A container needs a device for each EFA interface of its node."""
     for container in containers(definition):
         devices = container.get("LinuxParameters", "Devices")
-        listed = decided(devices.entries())
+        listed = read(devices.entries())
         paths = {
             path.value
             for each in (listed.value if listed else ())
-            if (path := decided(each.get("HostPath").text()))
+            if (path := read(each.get("HostPath").text()))
         }
         verbs = [path for path in paths if path.startswith(f"{_VERBS}uverbs")]
         for instance in _types(container, definition):
             wanted = efa_of_nodes(document, instance)
             # A privileged container has all devices of its node.
-            privileged = decided(container.get("Privileged").flag())
+            privileged = read(container.get("Privileged").flag())
             if not instance.efa_interfaces_max or (privileged and privileged.value):
                 continue
             if wanted is None and not verbs:
@@ -252,7 +239,7 @@ def missing_devices(definition: TemplateResource, document: LintedFile) -> Itera
             if wanted is None:
                 wanted = instance.efa_interfaces_max
             if len(verbs) < wanted:
-                yield FileViolation(
+                yield Violation(
                     path=devices.path if devices else container.path,
                     message=f"{definition.logical_id} gives jobs {len(verbs)} of the {wanted} EFA "
                     f"devices of {instance.name}",
@@ -263,99 +250,91 @@ def missing_devices(definition: TemplateResource, document: LintedFile) -> Itera
                 )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-JOB-026",
-        title="A job with EFA devices may not lock memory",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-JOB-026",
+    title="A job with EFA devices may not lock memory",
+    severity=Severity.ERROR,
+    why="""
 EFA registers memory, which must stay where it is: it is locked. A container without the limit
 `memlock` of -1 may lock only little, and libfabric fails to register its buffers.
 """,
-        sources=(
-            _EFA,
-            "https://github.com/aws-samples/aws-batch-efa",
-        ),
+    sources=(
+        _EFA,
+        "https://github.com/aws-samples/aws-batch-efa",
     ),
-    over=resources(JOB_DEFINITION),
-    examples=_definition(f"LinuxParameters: {{SharedMemorySize: 65536, Devices: [{_DEVICES}]}}"),
+    over=in_files(resources(JOB_DEFINITION)),
+    example=_definition(f"LinuxParameters: {{SharedMemorySize: 65536, Devices: [{_DEVICES}]}}"),
 )
-def no_memlock(definition: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
+def no_memlock(definition: TemplateResource) -> Iterator[Violation]:
     """EFA needs locked memory."""
     for container in containers(definition):
-        devices = decided(container.get("LinuxParameters", "Devices").entries())
-        hosts = [decided(each.get("HostPath").text()) for each in devices.value] if devices else []
+        devices = read(container.get("LinuxParameters", "Devices").entries())
+        hosts = [read(each.get("HostPath").text()) for each in devices.value] if devices else []
         if not any(host and host.value.startswith(_VERBS) for host in hosts):
             continue
-        limits = decided(container.get("Ulimits").entries())
+        limits = read(container.get("Ulimits").entries())
         for limit in limits.value if limits else ():
-            name, soft = decided(limit.get("Name").text()), decided(limit.get("SoftLimit").whole())
+            name, soft = read(limit.get("Name").text()), read(limit.get("SoftLimit").whole())
             if name and name.value == "memlock":
                 if soft and soft.value != -1:
-                    yield FileViolation(
+                    yield Violation(
                         path=soft.path,
                         message=f"jobs of {definition.logical_id} may lock {soft.value} bytes of "
                         "memory",
                         remedy="set SoftLimit and HardLimit of memlock to -1",
-                        rests_on=(soft,),
                     )
                 break
         else:
-            yield FileViolation(
+            yield Violation(
                 path=container.path,
                 message=f"{definition.logical_id} has EFA devices, and no memlock limit",
                 remedy="add {Name: memlock, SoftLimit: -1, HardLimit: -1} to Ulimits",
             )
 
 
-@lint_rule(
-    all_rules()["TS-BAT-005"],
-    over=resources(JOB_DEFINITION),
-    examples=_definition(
+@rule(
+    "TS-BAT-005",
+    over=in_files(resources(JOB_DEFINITION)),
+    example=_definition(
         f"LinuxParameters: {{Devices: [{_DEVICES}]}}\n"
         "              Ulimits: [{Name: memlock, SoftLimit: -1, HardLimit: -1}]"
     ),
 )
-def small_shared_memory(
-    definition: TemplateResource, document: LintedFile
-) -> Iterator[FileViolation]:
+def small_shared_memory(definition: TemplateResource) -> Iterator[Violation]:
     """Each accelerator's process needs some shared memory."""
     for container in containers(definition):
         parameters = container.get("LinuxParameters")
-        decided(parameters.fact)
-        size = decided(parameters.get("SharedMemorySize").whole())
+        read(parameters.fact)
+        size = read(parameters.get("SharedMemorySize").whole())
         for instance in _types(container, definition):
             count = instance.accelerator.count
             if (size.value if size else 64) < count * 1024:
                 given = f"{size.value} MiB" if size else "64 MiB, the default of Docker,"
-                yield FileViolation(
+                yield Violation(
                     path=size.path if size else container.path,
                     message=f"{given} of /dev/shm are less than 1 GiB for each of the {count} "
                     f"accelerators of {instance.name}",
                     remedy="set LinuxParameters.SharedMemorySize to an eighth of the container's "
                     "memory, in MiB",
-                    rests_on=(size,),
                 )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-JOB-027",
-        title="A job asks for GPUs of nodes that have none of NVIDIA",
-        severity=Severity.ERROR,
-        basis=Basis.INFERRED,
-        why="""
+@rule(
+    "TS-JOB-027",
+    title="A job asks for GPUs of nodes that have none of NVIDIA",
+    severity=Severity.ERROR,
+    basis=Basis.INFERRED,
+    why="""
 The resource `GPU` of AWS Batch is NVIDIA's only. Nodes with Gaudi or Neuron accelerators offer
 none, so the job waits in `RUNNABLE` for ever. Such a job gets its accelerators as devices, or by
 the container runtime of the AMI.
 """,
-        sources=(
-            "https://docs.aws.amazon.com/batch/latest/userguide/gpu-jobs.html",
-            "https://docs.aws.amazon.com/batch/latest/APIReference/API_ResourceRequirement.html",
-        ),
+    sources=(
+        "https://docs.aws.amazon.com/batch/latest/userguide/gpu-jobs.html",
+        "https://docs.aws.amazon.com/batch/latest/APIReference/API_ResourceRequirement.html",
     ),
-    over=resources(JOB_DEFINITION),
-    examples={
+    over=in_files(resources(JOB_DEFINITION)),
+    example={
         FileKind.CLOUDFORMATION: """
 Resources:
   Job:
@@ -370,14 +349,14 @@ Resources:
 """
     },
 )
-def gpu_of_others(definition: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
+def gpu_of_others(definition: TemplateResource) -> Iterator[Violation]:
     """GPU means NVIDIA."""
     for container in containers(definition):
         for each in container.get("ResourceRequirements").known_entries():
-            kind = decided(each.get("Type").text())
+            kind = read(each.get("Type").text())
             for instance in _types(container, definition) if kind and kind.value == "GPU" else ():
                 if instance.accelerator.family is not AcceleratorFamily.NVIDIA:
-                    yield FileViolation(
+                    yield Violation(
                         path=each.path,
                         message=f"{definition.logical_id} asks for GPUs, and {instance.name} has "
                         f"{instance.accelerator.name}",
@@ -385,21 +364,19 @@ def gpu_of_others(definition: TemplateResource, document: LintedFile) -> Iterato
                     )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-BAT-014",
-        title="The queue cancels jobs that wait for their Capacity Block",
-        why="""
+@rule(
+    "TS-BAT-014",
+    title="The queue cancels jobs that wait for their Capacity Block",
+    why="""
 Before a Capacity Block begins there is no capacity, and the first job of the queue is to wait. An
 action for `CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY` cancels it.
 """,
-        basis=Basis.INFERRED,
-        sources=(
-            "https://docs.aws.amazon.com/batch/latest/APIReference/API_JobStateTimeLimitAction.html",
-        ),
+    basis=Basis.INFERRED,
+    sources=(
+        "https://docs.aws.amazon.com/batch/latest/APIReference/API_JobStateTimeLimitAction.html",
     ),
-    over=resources(JOB_QUEUE),
-    examples={
+    over=in_files(resources(JOB_QUEUE)),
+    example={
         FileKind.CLOUDFORMATION: """
 Resources:
   Queue:
@@ -430,7 +407,7 @@ Resources:
 """
     },
 )
-def cancels_waiting(queue: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
+def cancels_waiting(queue: TemplateResource, document: LintedFile) -> Iterator[Violation]:
     """Jobs on a Capacity Block wait for it."""
     assert isinstance(document, CloudFormationDocument)
     for order in queue.get("ComputeEnvironmentOrder").known_entries():
@@ -439,13 +416,12 @@ def cancels_waiting(queue: TemplateResource, document: LintedFile) -> Iterator[F
         if not environment or environment.type != COMPUTE_ENVIRONMENT:
             continue
         for action in queue.get("JobStateTimeLimitActions").known_entries():
-            reason = decided(action.get("Reason").text())
+            reason = read(action.get("Reason").text())
             block = capacity_block(document, environment)
             if block and reason and reason.value.startswith("CAPACITY:"):
-                yield FileViolation(
+                yield Violation(
                     path=reason.path,
                     message=f"{queue.logical_id} cancels jobs that {environment.logical_id}, on a "
                     "Capacity Block, has no capacity for yet",
                     remedy="leave this action out for Capacity Blocks",
-                    rests_on=(reason,),
                 )

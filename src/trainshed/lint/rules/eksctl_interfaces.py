@@ -2,28 +2,26 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Basis, RuleFacts
-from trainshed.findings import Severity
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
-from trainshed.lint.model import FileKind, LintedFile
-from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.judging import in_files
+from trainshed.lint.model import FileKind
+from trainshed.lint.read import read
 from trainshed.lint.tool_groups import has_efa, named_types
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-EKS-001",
-        title="eksctl puts EFA on a network card that has none",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-EKS-001",
+    title="eksctl puts EFA on a network card that has none",
+    severity=Severity.ERROR,
+    why="""
 With `efaEnabled`, eksctl makes an interface of kind `efa` for each network card of the type. Where
 a card has no EFA, EC2 refuses the launch. Seen in eksctl of August 2026.
 """,
-        sources=("https://github.com/eksctl-io/eksctl/issues/8685",),
-    ),
-    over=eksctl_groups,
-    examples={
+    sources=("https://github.com/eksctl-io/eksctl/issues/8685",),
+    over=in_files(eksctl_groups),
+    example={
         FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups: [{name: train, instanceType: p6-b300.48xlarge, efaEnabled: true}]
@@ -31,14 +29,14 @@ a card has no EFA, EC2 refuses the launch. Seen in eksctl of August 2026.
         )
     },
 )
-def card_without_efa(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
+def card_without_efa(group: EksctlGroup) -> Iterator[Violation]:
     """Every card of the type must have EFA."""
     if not has_efa(group) or not group.efa:
         return
     for instance in named_types(group):
         cards, with_efa = len(instance.network_cards), len(instance.efa_cards)
         if with_efa and with_efa < cards:
-            yield FileViolation(
+            yield Violation(
                 path=group.efa.path,
                 message=f"eksctl gives {group.name} {cards} interfaces with EFA, and of the cards "
                 f"of {instance.name} only {with_efa} have EFA",
@@ -47,26 +45,24 @@ def card_without_efa(group: EksctlGroup, document: LintedFile) -> Iterator[FileV
             )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-EKS-004",
-        title="Nodes with several interfaces are in public subnets",
-        why="""
+@rule(
+    "TS-EKS-004",
+    title="Nodes with several interfaces are in public subnets",
+    why="""
 An instance that starts with several network interfaces gets no public address by itself. In a
 public subnet it then reaches neither the internet nor the public endpoint of the cluster, so nodes
 do not join unless the cluster has a private endpoint and everything that they load has one, too.
 eksctl puts nodes into private subnets only with `privateNetworking: true`, and with it into public
 ones if the group names those.
 """,
-        basis=Basis.INFERRED,
-        sources=(
-            "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",
-            "https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html",
-            "https://docs.aws.amazon.com/eks/latest/eksctl/vpc-subnet-settings.html",
-        ),
+    basis=Basis.INFERRED,
+    sources=(
+        "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",
+        "https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html",
+        "https://docs.aws.amazon.com/eks/latest/eksctl/vpc-subnet-settings.html",
     ),
-    over=eksctl_groups,
-    examples={
+    over=in_files(eksctl_groups),
+    example={
         FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups: [{name: train, instanceType: p5.48xlarge, efaEnabled: true}]
@@ -74,16 +70,16 @@ ones if the group names those.
         )
     },
 )
-def public_subnets(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
+def public_subnets(group: EksctlGroup) -> Iterator[Violation]:
     """Nodes with several interfaces need a way out that is not a public address."""
-    public = decided(group.in_public_subnets) if has_efa(group) else None
+    public = read(group.in_public_subnets) if has_efa(group) else None
     if not public or not public.value:
         return
     types = named_types(group)
     # Of several types, the one with the fewest cards says how many interfaces eksctl makes.
     fewest = min(types, key=lambda each: len(each.network_cards), default=None)
     if fewest and len(fewest.network_cards) > 1:
-        yield FileViolation(
+        yield Violation(
             path=public.path,
             message=f"{group.name} is in public subnets, and its nodes get no public address: "
             f"eksctl gives {fewest.name} {len(fewest.network_cards)} network interfaces",

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from trainshed.checks.rule import RuleFacts
+from trainshed.findings import Violation, rule
 from trainshed.lint.eksctl import EksctlCluster
+from trainshed.lint.judging import in_files
 from trainshed.lint.model import FileKind, LintedFile
-from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.read import read
 
 # EKS user guide, "Amazon EKS Kubernetes versions": until when each has standard and extended
 # support. Seen 2026-11; those that are older have none.
@@ -23,19 +24,17 @@ def _clusters(document: LintedFile) -> tuple[EksctlCluster, ...]:
     return (document,) if isinstance(document, EksctlCluster) else ()
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-EKS-007",
-        title="Support of the Kubernetes version has ended or ends soon",
-        why="""
+@rule(
+    "TS-EKS-007",
+    title="Support of the Kubernetes version has ended or ends soon",
+    why="""
 EKS supports a version for 14 months, and for 12 more at a higher price for each cluster and hour.
 After that it upgrades the control plane by itself, and nodes stay behind. The dates are those that
 were published in November 2026; `aws eks describe-cluster-versions` has today's.
 """,
-        sources=("https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html",),
-    ),
-    over=_clusters,
-    examples={
+    sources=("https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html",),
+    over=in_files(_clusters),
+    example={
         FileKind.EKSCTL: """
 apiVersion: eksctl.io/v1alpha5
 kind: ClusterConfig
@@ -43,9 +42,9 @@ metadata: {name: example, region: us-west-2, version: "1.31"}
 """
     },
 )
-def kubernetes_version(cluster: EksctlCluster, document: LintedFile) -> Iterator[FileViolation]:
+def kubernetes_version(cluster: EksctlCluster) -> Iterator[Violation]:
     """A cluster should run a version in standard support."""
-    version = decided(cluster.version)
+    version = read(cluster.version)
     found = _VERSION.fullmatch(version.value) if version else None
     if not version or not found:
         return
@@ -61,7 +60,7 @@ def kubernetes_version(cluster: EksctlCluster, document: LintedFile) -> Iterator
         f"{_SUPPORTED_UNTIL[oldest][1]}"
     )
     newest = max(_SUPPORTED_UNTIL)
-    yield FileViolation(
+    yield Violation(
         path=version.path,
         message=f"Kubernetes {version.value} {said}",
         remedy=f"use {newest[0]}.{newest[1] + 1} or later",

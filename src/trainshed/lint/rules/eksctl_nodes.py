@@ -3,30 +3,29 @@
 from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily
-from trainshed.checks.rule import Basis, RuleFacts
+from trainshed.findings import Basis, Violation, rule
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
-from trainshed.lint.model import FileKind, LintedFile, Unknown
-from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.judging import in_files
+from trainshed.lint.model import FileKind, Unknown
+from trainshed.lint.read import read
 from trainshed.lint.tool_groups import named_types
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-EKS-006",
-        title="The version of the launch template is left open",
-        why="""
+@rule(
+    "TS-EKS-006",
+    title="The version of the launch template is left open",
+    why="""
 Without a number, the version is the template's default one, or the newest, at the moment at which
 nodes are made: the same file gives other nodes tomorrow, and a review does not see what changed. A
 new version does not become the default one by itself.
 """,
-        sources=(
-            "https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html",
-            "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/manage-launch-template-versions.html",
-        ),
+    sources=(
+        "https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html",
+        "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/manage-launch-template-versions.html",
     ),
-    over=eksctl_groups,
-    examples={
+    over=in_files(eksctl_groups),
+    example={
         FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups: [{name: train, launchTemplate: {id: lt-0123456789abcdef0}}]
@@ -34,11 +33,11 @@ new version does not become the default one by itself.
         )
     },
 )
-def open_template_version(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
+def open_template_version(group: EksctlGroup) -> Iterator[Violation]:
     """A file should name the version that its nodes come from."""
-    version = decided(group.template_version)
+    version = read(group.template_version)
     if version and version.value in ("$Default", "$Latest"):
-        yield FileViolation(
+        yield Violation(
             path=version.path,
             message=f"{group.name} takes the version {version.value} of its launch template, which "
             "changes without this file",
@@ -46,23 +45,21 @@ def open_template_version(group: EksctlGroup, document: LintedFile) -> Iterator[
         )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-EKS-008",
-        title="The AMIs of the family have no driver for the accelerator",
-        why="""
+@rule(
+    "TS-EKS-008",
+    title="The AMIs of the family have no driver for the accelerator",
+    why="""
 For a type with an accelerator eksctl takes the variant of the AMI that has its driver, where the
 family has one. Canonical's AMIs of Ubuntu for EKS come without driver, and Gaudi's is in no AMI of
 EKS: unless something installs it on the node, Kubernetes sees no accelerator there.
 """,
-        basis=Basis.INFERRED,
-        sources=(
-            "https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-optimized-ami.html",
-            "https://github.com/eksctl-io/eksctl/blob/main/pkg/ami/ssm_resolver.go",
-        ),
+    basis=Basis.INFERRED,
+    sources=(
+        "https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-optimized-ami.html",
+        "https://github.com/eksctl-io/eksctl/blob/main/pkg/ami/ssm_resolver.go",
     ),
-    over=eksctl_groups,
-    examples={
+    over=in_files(eksctl_groups),
+    example={
         FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups: [{name: train, instanceType: trn1.32xlarge, amiFamily: Ubuntu2204}]
@@ -70,10 +67,10 @@ EKS: unless something installs it on the node, Kubernetes sees no accelerator th
         )
     },
 )
-def family_without_driver(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
+def family_without_driver(group: EksctlGroup) -> Iterator[Violation]:
     """Nodes need an AMI with the driver of their accelerators."""
-    family = decided(group.image_type)
-    if decided(group.image) or group.template_version:
+    family = read(group.image_type)
+    if read(group.image) or group.template_version:
         return
     if not family and isinstance(group.instance_types, Unknown):
         return  # a selector finds no DL1, which EC2 does not list, and the rest has a driver
@@ -81,7 +78,7 @@ def family_without_driver(group: EksctlGroup, document: LintedFile) -> Iterator[
     for instance in named_types(group):
         gaudi = instance.accelerator.family is AcceleratorFamily.HABANA
         if gaudi or of.startswith("Ubuntu"):
-            yield FileViolation(
+            yield Violation(
                 path=family.path if family else group.path,
                 message=f"the AMIs of {of} have no driver for the {instance.accelerator.name} of "
                 f"{instance.name}",

@@ -2,27 +2,26 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Basis, RuleFacts
+from trainshed.findings import Basis, Violation, rule
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
-from trainshed.lint.model import FileKind, LintedFile
-from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.judging import in_files
+from trainshed.lint.model import FileKind
+from trainshed.lint.read import read
 from trainshed.lint.tool_groups import has_efa
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-EKS-002",
-        title="eksctl uses one of several zones for a group with EFA",
-        why="""
+@rule(
+    "TS-EKS-002",
+    title="eksctl uses one of several zones for a group with EFA",
+    why="""
 EFA stays in one availability zone. Of several zones or subnets eksctl takes the first subnet, and
 goes on: its zone may be one where the type, the reservation or the file system is not.
 """,
-        basis=Basis.OBSERVED,
-        sources=("https://github.com/eksctl-io/eksctl/blob/main/pkg/vpc/vpc.go",),
-    ),
-    over=eksctl_groups,
-    examples={
+    basis=Basis.OBSERVED,
+    sources=("https://github.com/eksctl-io/eksctl/blob/main/pkg/vpc/vpc.go",),
+    over=in_files(eksctl_groups),
+    example={
         FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups:
@@ -34,14 +33,14 @@ goes on: its zone may be one where the type, the reservation or the file system 
         )
     },
 )
-def several_zones(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
+def several_zones(group: EksctlGroup) -> Iterator[Violation]:
     """A group with EFA should name its zone."""
     if not has_efa(group):
         return
     for noun, places in (("zones", group.zones), ("subnets", group.subnets)):
-        named = decided(places)
+        named = read(places)
         if named and len(set(named.value)) > 1:
-            yield FileViolation(
+            yield Violation(
                 path=named.path,
                 message=f"{group.name} has EFA and {len(set(named.value))} {noun}, of which eksctl "
                 f"uses one: {', '.join(named.value)}",
@@ -49,18 +48,16 @@ def several_zones(group: EksctlGroup, document: LintedFile) -> Iterator[FileViol
             )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-EKS-003",
-        title="A group with a reservation does not say its zone",
-        why="""
+@rule(
+    "TS-EKS-003",
+    title="A group with a reservation does not say its zone",
+    why="""
 A capacity reservation, or a Capacity Block, is in one availability zone. eksctl may make the group
 in another one, or in several: nodes that are launched elsewhere do not get the reserved capacity.
 """,
-        sources=("https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",),
-    ),
-    over=eksctl_groups,
-    examples={
+    sources=("https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",),
+    over=in_files(eksctl_groups),
+    example={
         FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups:
@@ -73,11 +70,11 @@ in another one, or in several: nodes that are launched elsewhere do not get the 
         )
     },
 )
-def reservation_without_zone(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
+def reservation_without_zone(group: EksctlGroup) -> Iterator[Violation]:
     """A group with a reservation should be in the zone of the reservation."""
-    reservation = decided(group.reservation)
-    if reservation and not decided(group.zones) and not decided(group.subnets):
-        yield FileViolation(
+    reservation = read(group.reservation)
+    if reservation and not read(group.zones) and not read(group.subnets):
+        yield Violation(
             path=reservation.path,
             message=f"{group.name} is for {reservation.value}, which is in one zone, and names "
             "neither a zone nor a subnet",
@@ -85,22 +82,20 @@ def reservation_without_zone(group: EksctlGroup, document: LintedFile) -> Iterat
         )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-EKS-005",
-        title="eksctl makes a placement group that the reservation was not made in",
-        why="""
+@rule(
+    "TS-EKS-005",
+    title="eksctl makes a placement group that the reservation was not made in",
+    why="""
 For a self-managed group with EFA that names no placement group eksctl makes one. Capacity that was
 reserved outside of it cannot be launched into it: of 16 reserved instances 11 started. For managed
 groups with a reservation eksctl makes none since 2025.
 """,
-        sources=(
-            "https://github.com/eksctl-io/eksctl/issues/7949",
-            "https://github.com/eksctl-io/eksctl/pull/8220",
-        ),
+    sources=(
+        "https://github.com/eksctl-io/eksctl/issues/7949",
+        "https://github.com/eksctl-io/eksctl/pull/8220",
     ),
-    over=eksctl_groups,
-    examples={
+    over=in_files(eksctl_groups),
+    example={
         FileKind.EKSCTL: eksctl_example(
             """
             nodeGroups:
@@ -114,12 +109,12 @@ groups with a reservation eksctl makes none since 2025.
         )
     },
 )
-def group_beside_reservation(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
+def group_beside_reservation(group: EksctlGroup) -> Iterator[Violation]:
     """A reservation is launched into the placement group that it was made in, or into none."""
-    reservation = decided(group.reservation)
-    made = decided(group.made_group) if reservation else None
+    reservation = read(group.reservation)
+    made = read(group.made_group) if reservation else None
     if reservation and made and made.value:
-        yield FileViolation(
+        yield Violation(
             path=made.path,
             message=f"eksctl makes a placement group for {group.name}, and {reservation.value} was "
             "not made in it",

@@ -2,17 +2,18 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks import all_rules
+from trainshed.findings import Violation, rule
 from trainshed.lint.batch_parts import COMPUTE_ENVIRONMENT
-from trainshed.lint.model import FileKind, LintedFile, NodeGroup
+from trainshed.lint.judging import in_files
+from trainshed.lint.model import FileKind, NodeGroup
 from trainshed.lint.parts import groups_with_interfaces, listed_interfaces, types_of
-from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.read import read
 
 
-@lint_rule(
-    all_rules()["TS-EFA-004"],
-    over=groups_with_interfaces,
-    examples={
+@rule(
+    "TS-EFA-004",
+    over=in_files(groups_with_interfaces),
+    example={
         FileKind.CLOUDFORMATION: """
 Resources:
   Nodes:
@@ -39,13 +40,13 @@ Resources:
 """
     },
 )
-def no_place_for_the_job(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
+def no_place_for_the_job(group: NodeGroup) -> Iterator[Violation]:
     """The interface of a multi-node job needs a place on card 0."""
     rows = listed_interfaces(group)
     if group.launch != COMPUTE_ENVIRONMENT or not rows:
         return
-    cards = [card.value if (card := decided(row.card)) else 0 for row in rows]
-    devices = [device.value if (device := decided(row.device)) else 0 for row in rows]
+    cards = [card.value if (card := read(row.card)) else 0 for row in rows]
+    devices = [device.value if (device := read(row.device)) else 0 for row in rows]
     indexes = set(devices)
     lowest_free = min(set(range(len(indexes) + 1)) - indexes)
     for instance in types_of(group):
@@ -63,11 +64,10 @@ def no_place_for_the_job(group: NodeGroup, document: LintedFile) -> Iterator[Fil
             )
         else:
             continue
-        listed = decided(group.interfaces)
-        yield FileViolation(
+        listed = read(group.interfaces)
+        yield Violation(
             path=listed.path if listed else group.path,
             message=message,
             remedy="use one efa interface on card 0, and efa-only with device index 0 on the "
             "others",
-            rests_on=(decided(group.instance_types),),
         )

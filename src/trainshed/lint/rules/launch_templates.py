@@ -4,14 +4,14 @@ from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import suppress
 
-from trainshed.checks.rule import RuleFacts
-from trainshed.findings import Severity
+from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.batch_parts import COMPUTE_ENVIRONMENT
 from trainshed.lint.cloudformation import CloudFormationDocument, resources
+from trainshed.lint.judging import in_files
 from trainshed.lint.model import FileKind, Known, LintedFile, NodeGroup
 from trainshed.lint.nodes_of_template import launch_specifications, launch_template_of
 from trainshed.lint.parts import node_groups
-from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.read import read
 from trainshed.lint.template import TemplateResource, TemplateValue
 
 _MOVING = ("$Default", "$Latest")
@@ -23,25 +23,23 @@ def _specifications(document: LintedFile) -> Iterator[tuple[TemplateResource, Te
         yield from launch_specifications(document.template)
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-LTV-001",
-        title="The version of the launch template is not a fixed one",
-        why="""
+@rule(
+    "TS-LTV-001",
+    title="The version of the launch template is not a fixed one",
+    why="""
 CloudFormation makes a new version of a launch template when it changes, and cannot make it the
 default. What uses `$Default`, or names no version, goes on launching the first one. With `$Latest`
 nothing in the template changes, so CloudFormation does not update what uses it: AWS Batch looks
 again only at the next infrastructure update, and an Auto Scaling group launches new nodes beside
 old ones. `!GetAtt TEMPLATE.LatestVersionNumber` is a fixed number at each deployment.
 """,
-        sources=(
-            "https://docs.aws.amazon.com/batch/latest/APIReference/API_LaunchTemplateSpecification.html",
-            "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-launchtemplate.html",
-            "https://github.com/aws/aws-cdk/issues/28137",
-        ),
+    sources=(
+        "https://docs.aws.amazon.com/batch/latest/APIReference/API_LaunchTemplateSpecification.html",
+        "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-launchtemplate.html",
+        "https://github.com/aws/aws-cdk/issues/28137",
     ),
-    over=_specifications,
-    examples={
+    over=in_files(_specifications),
+    example={
         FileKind.CLOUDFORMATION: """
 Resources:
   Nodes:
@@ -60,12 +58,12 @@ Resources:
 )
 def moving_version(
     user: tuple[TemplateResource, TemplateValue], document: LintedFile
-) -> Iterator[FileViolation]:
+) -> Iterator[Violation]:
     """A deployment should launch the template that it has made."""
     resource, specification = user
     assert isinstance(document, CloudFormationDocument)
-    decided(specification.fact)
-    version = decided(specification.get("Version").reference())
+    read(specification.fact)
+    version = read(specification.get("Version").reference())
     if (
         version
         and version.value not in _MOVING
@@ -75,31 +73,28 @@ def moving_version(
     template = launch_template_of(document.template, specification)
     attribute = f"!GetAtt {template.logical_id}.LatestVersionNumber" if template else "a number"
     said = f"version {version.value}" if version else "no version, which means $Default,"
-    yield FileViolation(
+    yield Violation(
         path=version.path if version else specification.path,
         message=f"{resource.logical_id} uses {said} of its launch template",
         remedy=f"set Version to {attribute}",
-        rests_on=(version,),
     )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-AMI-012",
-        title="The path of an SSM parameter stands where an AMI's id belongs",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-AMI-012",
+    title="The path of an SSM parameter stands where an AMI's id belongs",
+    severity=Severity.ERROR,
+    why="""
 EC2 takes the path as the id of an AMI, and refuses the launch: `InvalidAMIID.Malformed`. A launch
 template is made with it all the same, and only its nodes do not come: a job of AWS Batch waits in
 `RUNNABLE`. CloudFormation looks a parameter up only where the template says so.
 """,
-        sources=(
-            "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-ssm.html",
-            "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-launch-template.html",
-        ),
+    sources=(
+        "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-ssm.html",
+        "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-launch-template.html",
     ),
-    over=node_groups,
-    examples={
+    over=in_files(node_groups),
+    example={
         FileKind.CLOUDFORMATION: """
 Resources:
   Nodes:
@@ -111,36 +106,33 @@ Resources:
 """
     },
 )
-def literal_path(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
+def literal_path(group: NodeGroup, document: LintedFile) -> Iterator[Violation]:
     """An AMI's id is no path."""
     if not isinstance(document, CloudFormationDocument):
         return  # TS-GRP-005 is about the other kinds
-    image = decided(group.image)
+    image = read(group.image)
     if image and image.value.startswith(("/", "ssm:", "{{ssm:")):
         path = image.value.strip("{}").removeprefix("ssm:")
-        yield FileViolation(
+        yield Violation(
             path=image.path,
             message=f"{group.name} has {image.value} as the id of its AMI",
             remedy=f"write {{{{resolve:ssm:{path}}}}}, or a parameter of type "
             "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>",
-            rests_on=(image,),
         )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-BAT-015",
-        title="The user data for AWS Batch is not MIME multi-part",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-BAT-015",
+    title="The user data for AWS Batch is not MIME multi-part",
+    severity=Severity.ERROR,
+    why="""
 AWS Batch adds its own part to the user data of a launch template, by which a node joins the
 compute environment. It can do so only when the user data is in the MIME multi-part format;
 otherwise the compute environment becomes `INVALID`.
 """,
-        sources=("https://docs.aws.amazon.com/batch/latest/userguide/launch-templates.html",),
-    ),
-    over=resources(COMPUTE_ENVIRONMENT),
-    examples={
+    sources=("https://docs.aws.amazon.com/batch/latest/userguide/launch-templates.html",),
+    over=in_files(resources(COMPUTE_ENVIRONMENT)),
+    example={
         FileKind.CLOUDFORMATION: """
 Resources:
   Nodes:
@@ -169,16 +161,16 @@ Resources:
 """
     },
 )
-def plain_user_data(environment: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
+def plain_user_data(environment: TemplateResource, document: LintedFile) -> Iterator[Violation]:
     """AWS Batch must be able to add its part."""
     assert isinstance(document, CloudFormationDocument)
     specification = environment.get("ComputeResources", "LaunchTemplate")
     template = launch_template_of(document.template, specification)
     if not template:
         return
-    data = decided(template.get("LaunchTemplateData", "UserData").reference())
+    data = read(template.get("LaunchTemplateData", "UserData").reference())
     if data and not _is_multi_part(data):
-        yield FileViolation(
+        yield Violation(
             path=data.path,
             message=f"the user data of {template.logical_id}, which {environment.logical_id} uses, "
             "is not MIME multi-part",

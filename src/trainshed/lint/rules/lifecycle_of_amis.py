@@ -3,17 +3,18 @@
 import re
 from collections.abc import Iterator
 
-from trainshed.checks import all_rules
 from trainshed.checks.ami_parameters import (
     ended_neuron_parameter,
     names_amazon_linux_2,
     names_ubuntu_20,
 )
 from trainshed.checks.software import AMAZON_LINUX_2_END, UBUNTU_20_END
+from trainshed.findings import Violation, rule
 from trainshed.lint.examples import eksctl_example
-from trainshed.lint.model import FileKind, Known, LintedFile, NodeGroup
+from trainshed.lint.judging import in_files
+from trainshed.lint.model import FileKind, Known, NodeGroup
 from trainshed.lint.parts import node_groups
-from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.read import read
 
 _PATH = re.compile(r"/aws/service/[^}:]*")
 # Of AWS Batch, EKS, eksctl and ParallelCluster.
@@ -40,7 +41,7 @@ Resources:
 
 def _parameter(group: NodeGroup) -> Known[str] | None:
     """Return the SSM parameter that a group takes its AMI from."""
-    image = decided(group.image)
+    image = read(group.image)
     found = _PATH.search(image.value) if image else None
     if image and found:
         return Known(value=found[0], path=image.path, defaults=image.defaults)
@@ -53,16 +54,16 @@ def _ended(
     """Return what says that the AMI is of an ended system: a parameter, or the type of AMI."""
     if parameter or (group.image and group.launch != _NAMES_SYSTEM):
         return parameter
-    kind = decided(group.image_type)
+    kind = read(group.image_type)
     if kind and types.fullmatch(kind.value) and group.launch != _REFUSED:
         return kind
     return None
 
 
-@lint_rule(
-    all_rules()["TS-LIF-003"],
-    over=node_groups,
-    examples={
+@rule(
+    "TS-LIF-003",
+    over=in_files(node_groups),
+    example={
         **_template("/aws/service/ecs/optimized-ami/amazon-linux-2/gpu/recommended/image_id"),
         FileKind.EKSCTL: eksctl_example(
             "managedNodeGroups: [{name: train, amiFamily: AmazonLinux2}]"
@@ -75,58 +76,55 @@ Scheduling: {Scheduler: slurm, SlurmQueues: []}
 """,
     },
 )
-def amazon_linux_2(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
+def amazon_linux_2(group: NodeGroup) -> Iterator[Violation]:
     """Nodes should run what gets updates."""
     parameter = _parameter(group)
     named = parameter if parameter and names_amazon_linux_2(parameter.value) else None
     if named or not parameter:
         found = _ended(group, named, _AMAZON_LINUX_2_TYPES)
         if found:
-            yield FileViolation(
+            yield Violation(
                 path=found.path,
                 message=f"{found.value} is of Amazon Linux 2, whose support ended on "
                 f"{AMAZON_LINUX_2_END}",
                 remedy="use an AMI of Amazon Linux 2023",
-                rests_on=(found,),
             )
 
 
-@lint_rule(
-    all_rules()["TS-LIF-004"],
-    over=node_groups,
-    examples=_template(
+@rule(
+    "TS-LIF-004",
+    over=in_files(node_groups),
+    example=_template(
         "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-20.04/latest/ami-id"
     ),
 )
-def ubuntu_20(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
+def ubuntu_20(group: NodeGroup) -> Iterator[Violation]:
     """Nodes should run what gets updates."""
     parameter = _parameter(group)
     named = parameter if parameter and names_ubuntu_20(parameter.value) else None
     if named or not parameter:
         found = _ended(group, named, _UBUNTU_20_TYPES)
         if found:
-            yield FileViolation(
+            yield Violation(
                 path=found.path,
                 message=f"{found.value} is of Ubuntu 20.04, whose public updates ended on "
                 f"{UBUNTU_20_END}",
                 remedy="use an AMI of Ubuntu 24.04 or Amazon Linux 2023",
-                rests_on=(found,),
             )
 
 
-@lint_rule(
-    all_rules()["TS-LIF-005"],
-    over=node_groups,
-    examples=_template("/aws/service/neuron/dlami/multi-framework/ubuntu-22.04/latest/image_id"),
+@rule(
+    "TS-LIF-005",
+    over=in_files(node_groups),
+    example=_template("/aws/service/neuron/dlami/multi-framework/ubuntu-22.04/latest/image_id"),
 )
-def ended_neuron_ami(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
+def ended_neuron_ami(group: NodeGroup) -> Iterator[Violation]:
     """A parameter should be one that AWS goes on with."""
     parameter = _parameter(group)
     message = ended_neuron_parameter(parameter.value) if parameter else None
     if parameter and message:
-        yield FileViolation(
+        yield Violation(
             path=parameter.path,
             message=message,
             remedy="name multi-framework or base of ubuntu-24.04",
-            rests_on=(parameter,),
         )

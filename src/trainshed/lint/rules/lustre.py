@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from trainshed.catalogue.lustre import THROUGHPUTS
-from trainshed.checks.rule import RuleFacts
-from trainshed.findings import Severity
+from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.cloudformation import CloudFormationDocument
 from trainshed.lint.examples import parallelcluster_example
+from trainshed.lint.judging import in_files
 from trainshed.lint.lustre_of_template import FILE_SYSTEM
 from trainshed.lint.model import FileKind, LintedFile, LintedFileSystem, Unknown
 from trainshed.lint.parts import lustre_file_systems
-from trainshed.lint.rule import FileViolation, NotDecided, decided, lint_rule
+from trainshed.lint.read import NotDecided, read
 from trainshed.lint.security_rules import (
     Direction,
     open_by_default,
@@ -55,20 +55,18 @@ Resources:
     }
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-LUS-009",
-        title="The security group of a Lustre file system lacks ports of Lustre",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-LUS-009",
+    title="The security group of a Lustre file system lacks ports of Lustre",
+    severity=Severity.ERROR,
+    why="""
 Clients and servers of Lustre talk over TCP port 988 and ports 1018 to 1023, each to the other, so
 the ports must be open in both directions. Older texts name 1021 to 1023 only. Without port 988 FSx
 refuses to make the file system; without the others, mounts hang or break off under load.
 """,
-        sources=(_GROUPS,),
-    ),
-    over=lustre_file_systems,
-    examples={
+    sources=(_GROUPS,),
+    over=in_files(lustre_file_systems),
+    example={
         FileKind.CLOUDFORMATION: """
 Resources:
   Servers:
@@ -93,9 +91,9 @@ Resources:
 """
     },
 )
-def missing_ports(system: LintedFileSystem, document: LintedFile) -> Iterator[FileViolation]:
+def missing_ports(system: LintedFileSystem, document: LintedFile) -> Iterator[Violation]:
     """All ports of Lustre must be open, in both directions."""
-    references = decided(system.security_groups)
+    references = read(system.security_groups)
     if not references or not isinstance(document, CloudFormationDocument):
         return
     groups = [security_group(document.template, each) for each in references.value]
@@ -107,7 +105,7 @@ def missing_ports(system: LintedFileSystem, document: LintedFile) -> Iterator[Fi
             why = f"the rules of a security group of {system.name}, which is not in this file"
             raise NotDecided(Unknown(why=why, path=references.path))
         owner = next(each for each in groups if each)
-        yield FileViolation(
+        yield Violation(
             path=owner.path,
             message=f"{owner.logical_id}, of {system.name}, does not let TCP "
             f"{_port_text(missing)} {words}",
@@ -127,13 +125,14 @@ def _closed(template: Template, groups: list[TemplateResource], direction: Direc
     for group in groups:
         if direction is Direction.EGRESS and open_by_default(template, group):
             return []
-        for rule in rules_of(template, group, direction):
-            if isinstance(rule, Unknown):
-                unknown = rule
+        for opened in rules_of(template, group, direction):
+            if isinstance(opened, Unknown):
+                unknown = opened
                 continue
-            missing -= set(rule.tcp_ports())
+            missing -= set(opened.tcp_ports())
             unknown = unknown or next(
-                (each for each in (rule.protocol, *rule.ports) if isinstance(each, Unknown)), None
+                (each for each in (opened.protocol, *opened.ports) if isinstance(each, Unknown)),
+                None,
             )
     if missing and unknown:
         raise NotDecided(unknown)
@@ -148,19 +147,17 @@ def _port_text(ports: list[int]) -> str:
     return " and ".join(texts)
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-LUS-010",
-        title="FSx does not make a Lustre file system of this size or throughput",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-LUS-010",
+    title="FSx does not make a Lustre file system of this size or throughput",
+    severity=Severity.ERROR,
+    why="""
 FSx takes certain sizes and throughputs only, which depend on the deployment type and the kind of
 disk. It refuses others when the stack is deployed.
 """,
-        sources=(_API, _LUSTRE_API),
-    ),
-    over=lustre_file_systems,
-    examples={
+    sources=(_API, _LUSTRE_API),
+    over=in_files(lustre_file_systems),
+    example={
         **_file_system(
             "StorageCapacity: 2000", "DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 250"
         ),
@@ -176,12 +173,12 @@ disk. It refuses others when the stack is deployed.
         ),
     },
 )
-def impossible_size(system: LintedFileSystem, document: LintedFile) -> Iterator[FileViolation]:
+def impossible_size(system: LintedFileSystem) -> Iterator[Violation]:
     """Size and throughput must be such as FSx has."""
-    deployment, disk = decided(system.deployment), decided(system.storage_type)
+    deployment, disk = read(system.deployment), read(system.storage_type)
     kind = deployment.value if deployment else "SCRATCH_1"
     storage = disk.value if disk else "SSD"
-    throughput, capacity = decided(system.throughput), decided(system.capacity_gib)
+    throughput, capacity = read(system.throughput), read(system.capacity_gib)
     allowed: tuple[int, ...] = ()
     if storage == "INTELLIGENT_TIERING":
         return
@@ -191,11 +188,10 @@ def impossible_size(system: LintedFileSystem, document: LintedFile) -> Iterator[
         allowed = _PERSISTENT_1_THROUGHPUTS.get(storage, ())
     if throughput and throughput.value not in allowed:
         these = ", ".join(map(str, allowed))
-        yield FileViolation(
+        yield Violation(
             path=throughput.path,
             message=f"{kind} on {storage} has no throughput of {throughput.value} MB/s per TiB",
             remedy=f"use one of {these}" if allowed else "leave PerUnitStorageThroughput out",
-            rests_on=(throughput, deployment, disk),
         )
     first, step = _SCRATCH_1_SIZES if kind == "SCRATCH_1" else _SSD_SIZES
     if storage == "HDD":
@@ -207,158 +203,140 @@ def impossible_size(system: LintedFileSystem, document: LintedFile) -> Iterator[
         and (capacity.value % step or capacity.value < first[-1])
     ):
         sizes = ", ".join(map(str, first))
-        yield FileViolation(
+        yield Violation(
             path=capacity.path,
             message=f"{kind} on {storage} has no size of {capacity.value} GiB",
             remedy=f"use {sizes}, or a multiple of {step}",
-            rests_on=(capacity, deployment, disk),
         )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-LUS-011",
-        title="The file system is of the first scratch type",
-        why="""
+@rule(
+    "TS-LUS-011",
+    title="The file system is of the first scratch type",
+    why="""
 `SCRATCH_1` is the default of the API, not the type that FSx advises: it keeps each piece of data
 once, does not encrypt what it sends, and takes no data repository association. `PERSISTENT_2` keeps
 data when a server fails; `SCRATCH_2` is cheaper than that, and faster than `SCRATCH_1` at its peak.
 """,
-        sources=(
-            _LUSTRE_API,
-            "https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html",
-        ),
+    sources=(
+        _LUSTRE_API,
+        "https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html",
     ),
-    over=lustre_file_systems,
-    examples=_file_system("StorageCapacity: 1200", "WeeklyMaintenanceStartTime: '7:01:00'"),
+    over=in_files(lustre_file_systems),
+    example=_file_system("StorageCapacity: 1200", "WeeklyMaintenanceStartTime: '7:01:00'"),
 )
-def first_scratch(system: LintedFileSystem, document: LintedFile) -> Iterator[FileViolation]:
+def first_scratch(system: LintedFileSystem) -> Iterator[Violation]:
     """A file system for training should be of a later type."""
-    deployment = decided(system.deployment)
+    deployment = read(system.deployment)
     if deployment is None or deployment.value == "SCRATCH_1":
         said = "is SCRATCH_1" if deployment else "has no DeploymentType, which means SCRATCH_1"
-        yield FileViolation(
+        yield Violation(
             path=deployment.path if deployment else system.path,
             message=f"{system.name} {said}: a server that fails takes its data with it",
             remedy="set DeploymentType to PERSISTENT_2, or to SCRATCH_2 for what has a copy",
-            rests_on=(deployment,),
         )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-LUS-012",
-        title="The file system runs an old version of Lustre",
-        why="""
+@rule(
+    "TS-LUS-012",
+    title="The file system runs an old version of Lustre",
+    why="""
 Without `FileSystemTypeVersion` FSx takes Lustre 2.10, or 2.12 for `PERSISTENT_2` without a metadata
 configuration. Clients of current distributions are of 2.15, and 2.10 takes no data repository
 associations. `PERSISTENT_2` does not run 2.10.
 """,
-        sources=(_API,),
-    ),
-    over=lustre_file_systems,
-    examples=_file_system(
+    sources=(_API,),
+    over=in_files(lustre_file_systems),
+    example=_file_system(
         "StorageCapacity: 1200",
         "DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 250",
         '"2.12"',
     ),
 )
-def old_version(system: LintedFileSystem, document: LintedFile) -> Iterator[FileViolation]:
+def old_version(system: LintedFileSystem) -> Iterator[Violation]:
     """A new file system should run the current version."""
-    version = decided(system.version)
+    version = read(system.version)
     if version and version.value not in ("2.10", "2.12", "2.1"):
         return
-    if version is None and decided(system.metadata):
+    if version is None and read(system.metadata):
         return
     said = f"has version {version.value}" if version else "has no FileSystemTypeVersion"
-    yield FileViolation(
+    yield Violation(
         path=version.path if version else system.path,
         message=f"{system.name} {said} of Lustre",
         remedy='set FileSystemTypeVersion to "2.15"',
-        rests_on=(version,),
     )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-LUS-013",
-        title="FSx makes no file system with EFA like this",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-LUS-013",
+    title="FSx makes no file system with EFA like this",
+    severity=Severity.ERROR,
+    why="""
 A file system that can be reached over EFA must be `PERSISTENT_2` with a metadata configuration, on
 SSD or with Intelligent-Tiering, and on SSD its size must be a multiple of a step that depends on
 the throughput. EFA cannot be turned on later.
 """,
-        sources=(_EFA, _LUSTRE_API),
-    ),
-    over=lustre_file_systems,
-    examples=_file_system(
+    sources=(_EFA, _LUSTRE_API),
+    over=in_files(lustre_file_systems),
+    example=_file_system(
         "StorageCapacity: 1200",
         "DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 1000, EfaEnabled: true, "
         "MetadataConfiguration: {Mode: AUTOMATIC}",
     ),
 )
-def efa_without_its_needs(
-    system: LintedFileSystem, document: LintedFile
-) -> Iterator[FileViolation]:
+def efa_without_its_needs(system: LintedFileSystem) -> Iterator[Violation]:
     """A file system with EFA must have what EFA needs."""
-    efa = decided(system.efa)
+    efa = read(system.efa)
     if not efa or not efa.value:
         return
-    deployment, disk = decided(system.deployment), decided(system.storage_type)
+    deployment, disk = read(system.deployment), read(system.storage_type)
     if deployment is None or deployment.value != "PERSISTENT_2":
         kind = deployment.value if deployment else "SCRATCH_1"
-        yield FileViolation(
+        yield Violation(
             path=efa.path,
             message=f"{system.name} has EFA, and is {kind}",
             remedy="set DeploymentType to PERSISTENT_2",
-            rests_on=(efa, deployment),
         )
         return
-    if not decided(system.metadata):
-        yield FileViolation(
+    if not read(system.metadata):
+        yield Violation(
             path=efa.path,
             message=f"{system.name} has EFA, and no metadata configuration",
             remedy="add MetadataConfiguration: {Mode: AUTOMATIC}",
-            rests_on=(efa,),
         )
-    throughput, capacity = decided(system.throughput), decided(system.capacity_gib)
+    throughput, capacity = read(system.throughput), read(system.capacity_gib)
     step = EFA_STEP_GIB.get(throughput.value) if throughput else None
     if (disk is None or disk.value == "SSD") and step and capacity and capacity.value % step:
         assert throughput
-        yield FileViolation(
+        yield Violation(
             path=capacity.path,
             message=f"{system.name} has EFA, {throughput.value} MB/s per TiB and "
             f"{capacity.value} GiB",
             remedy=f"use a multiple of {step} GiB",
-            rests_on=(efa, throughput, capacity),
         )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-LUS-014",
-        title="A deleted or replaced file system takes its data with it",
-        why="""
+@rule(
+    "TS-LUS-014",
+    title="A deleted or replaced file system takes its data with it",
+    why="""
 CloudFormation deletes a file system with its stack, and when a change replaces it: a change of its
 security groups or subnet does. `DeletionPolicy` and `UpdateReplacePolicy` of `Retain` keep it.
 """,
-        sources=(
-            "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html",
-            "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatereplacepolicy.html",
-        ),
+    sources=(
+        "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html",
+        "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatereplacepolicy.html",
     ),
-    over=lustre_file_systems,
-    examples={
+    over=in_files(lustre_file_systems),
+    example={
         kind: text.replace("    DeletionPolicy: Retain\n", "")
         for kind, text in _file_system(
             "StorageCapacity: 1200", "DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 250"
         ).items()
     },
 )
-def deleted_with_its_stack(
-    system: LintedFileSystem, document: LintedFile
-) -> Iterator[FileViolation]:
+def deleted_with_its_stack(system: LintedFileSystem, document: LintedFile) -> Iterator[Violation]:
     """Data should outlive its stack."""
     if not isinstance(document, CloudFormationDocument):
         return
@@ -368,11 +346,10 @@ def deleted_with_its_stack(
         ("DeletionPolicy", "with its stack"),
         ("UpdateReplacePolicy", "when a change replaces it"),
     ):
-        given = decided(resource.attributes.get(policy).text())
+        given = read(resource.attributes.get(policy).text())
         if given is None or given.value == "Delete":
-            yield FileViolation(
+            yield Violation(
                 path=given.path if given else resource.path,
                 message=f"{system.name} is deleted {when}, and its data with it",
                 remedy=f"set {policy}: Retain",
-                rests_on=(given,),
             )

@@ -3,18 +3,18 @@
 from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily
-from trainshed.checks.rule import RuleFacts
 from trainshed.checks.software import CENTOS_7_END, UBUNTU_18_END
-from trainshed.findings import Severity
+from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.examples import slurm_example
-from trainshed.lint.model import FileKind, LintedFile
+from trainshed.lint.judging import in_files
+from trainshed.lint.model import FileKind
 from trainshed.lint.parallelcluster import (
     ParallelCluster,
     QueueNodes,
     parallelclusters,
     slurm_nodes,
 )
-from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.read import read
 from trainshed.lint.tool_groups import named_types
 
 _IMAGE = "https://docs.aws.amazon.com/parallelcluster/latest/ug/Image-section-v3.html"
@@ -26,35 +26,33 @@ _ENDED = {
 }
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-PCL-009",
-        title="ParallelCluster's AMIs have no driver for the accelerator",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-PCL-009",
+    title="ParallelCluster's AMIs have no driver for the accelerator",
+    severity=Severity.ERROR,
+    why="""
 ParallelCluster's own AMIs have NVIDIA's driver with open kernel modules, which drive GPUs from
 Turing on, and not those of P3. Gaudi's driver is in none of them.
 """,
-        sources=(
-            "https://github.com/aws/aws-parallelcluster/issues/6014",
-            f"{_VALIDATORS}instances_validators.py",
-        ),
+    sources=(
+        "https://github.com/aws/aws-parallelcluster/issues/6014",
+        f"{_VALIDATORS}instances_validators.py",
     ),
-    over=slurm_nodes,
-    examples={
+    over=in_files(slurm_nodes),
+    example={
         FileKind.PARALLELCLUSTER: slurm_example("InstanceType: dl1.24xlarge, Efa: {Enabled: true}"),
     },
 )
-def no_driver(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation]:
+def no_driver(nodes: QueueNodes) -> Iterator[Violation]:
     """Accelerators need an AMI with their driver."""
-    if decided(nodes.image):
+    if read(nodes.image):
         return
-    types = decided(nodes.instance_types)
+    types = read(nodes.instance_types)
     for instance in named_types(nodes):
         accelerator = instance.accelerator
         gaudi = accelerator.family is AcceleratorFamily.HABANA
         if types and (gaudi or accelerator.name == "V100"):
-            yield FileViolation(
+            yield Violation(
                 path=types.path,
                 message=f"ParallelCluster's AMIs have no driver for the {accelerator.name} of "
                 f"{instance.name} in {nodes.name}",
@@ -63,21 +61,19 @@ def no_driver(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation
             )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-PCL-010",
-        title="The operating system of the nodes gets no more updates",
-        why="""
+@rule(
+    "TS-PCL-010",
+    title="The operating system of the nodes gets no more updates",
+    why="""
 Its maintainers bring out no more public security updates, and the EFA installer no longer lists it.
 """,
-        sources=(
-            _IMAGE,
-            "https://www.centos.org/centos-linux-eol/",
-            "https://ubuntu.com/about/release-cycle",
-        ),
+    sources=(
+        _IMAGE,
+        "https://www.centos.org/centos-linux-eol/",
+        "https://ubuntu.com/about/release-cycle",
     ),
-    over=parallelclusters,
-    examples={
+    over=in_files(parallelclusters),
+    example={
         FileKind.PARALLELCLUSTER: """
 Region: us-west-2
 Image: {Os: centos7}
@@ -86,11 +82,11 @@ Scheduling: {Scheduler: slurm, SlurmQueues: []}
 """
     },
 )
-def ended_system(cluster: ParallelCluster, document: LintedFile) -> Iterator[FileViolation]:
+def ended_system(cluster: ParallelCluster) -> Iterator[Violation]:
     """Nodes should run what gets updates."""
-    system = decided(cluster.system)
+    system = read(cluster.system)
     if system and system.value in _ENDED:
-        yield FileViolation(
+        yield Violation(
             path=system.path,
             message=f"{system.value} has had no updates since {_ENDED[system.value]}",
             remedy="use alinux2023 or ubuntu2404",

@@ -2,37 +2,35 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Basis, RuleFacts
-from trainshed.findings import Severity
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.lint.examples import parallelcluster_example
-from trainshed.lint.model import FileKind, LintedFile
+from trainshed.lint.judging import in_files
+from trainshed.lint.model import FileKind
 from trainshed.lint.parallelcluster import (
     BatchNodes,
     ParallelCluster,
     batch_nodes,
     parallelclusters,
 )
-from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.read import read
 from trainshed.lint.tool_groups import named_types
 
 _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/validators/"
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-PCL-007",
-        title="Nodes with EFA cards are in a queue of AWS Batch, which uses none",
-        why="""
+@rule(
+    "TS-PCL-007",
+    title="Nodes with EFA cards are in a queue of AWS Batch, which uses none",
+    why="""
 With the scheduler `awsbatch` ParallelCluster makes no network interfaces, and so none with EFA:
 what nodes exchange goes over TCP and one network card.
 """,
-        basis=Basis.OBSERVED,
-        sources=(
-            "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/templates/awsbatch_builder.py",
-        ),
+    basis=Basis.OBSERVED,
+    sources=(
+        "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/templates/awsbatch_builder.py",
     ),
-    over=batch_nodes,
-    examples={
+    over=in_files(batch_nodes),
+    example={
         FileKind.PARALLELCLUSTER: parallelcluster_example(
             """
             Scheduling:
@@ -44,12 +42,12 @@ what nodes exchange goes over TCP and one network card.
         ),
     },
 )
-def batch_without_efa(nodes: BatchNodes, document: LintedFile) -> Iterator[FileViolation]:
+def batch_without_efa(nodes: BatchNodes) -> Iterator[Violation]:
     """Jobs over several nodes that need EFA do not belong into awsbatch."""
-    types = decided(nodes.instance_types)
+    types = read(nodes.instance_types)
     for instance in named_types(nodes) if types else ():
         if types and instance.efa_interfaces_max > 1:
-            yield FileViolation(
+            yield Violation(
                 path=types.path,
                 message=f"{nodes.name} does not use the {instance.efa_interfaces_max} EFA "
                 f"interfaces of {instance.name}: with awsbatch there is no EFA",
@@ -57,23 +55,21 @@ def batch_without_efa(nodes: BatchNodes, document: LintedFile) -> Iterator[FileV
             )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-PCL-008",
-        title="With awsbatch, jobs do not see FSx for Lustre",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-PCL-008",
+    title="With awsbatch, jobs do not see FSx for Lustre",
+    severity=Severity.ERROR,
+    why="""
 With the scheduler `awsbatch`, FSx for Lustre is there for the head node at most: what jobs write to
 the path of the mount stays on their node, and is lost with it. Versions of ParallelCluster differ
 in whether they refuse the file.
 """,
-        sources=(
-            "https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html",
-            f"{_VALIDATORS}awsbatch_validators.py",
-        ),
+    sources=(
+        "https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html",
+        f"{_VALIDATORS}awsbatch_validators.py",
     ),
-    over=parallelclusters,
-    examples={
+    over=in_files(parallelclusters),
+    example={
         FileKind.PARALLELCLUSTER: parallelcluster_example(
             """
             Scheduling: {Scheduler: awsbatch, AwsBatchQueues: [{Name: train}]}
@@ -86,12 +82,12 @@ in whether they refuse the file.
         ),
     },
 )
-def lustre_with_batch(cluster: ParallelCluster, document: LintedFile) -> Iterator[FileViolation]:
+def lustre_with_batch(cluster: ParallelCluster) -> Iterator[Violation]:
     """Jobs of awsbatch need another file system."""
-    scheduler = decided(cluster.scheduler) if cluster.lustre_mounts else None
+    scheduler = read(cluster.scheduler) if cluster.lustre_mounts else None
     if scheduler and scheduler.value == "awsbatch":
         for path in cluster.lustre_mounts:
-            yield FileViolation(
+            yield Violation(
                 path=path,
                 message="a file system of FSx for Lustre, and the scheduler is awsbatch: jobs do "
                 "not see it",

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import RuleFacts
-from trainshed.findings import Severity
+from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.examples import slurm_example
-from trainshed.lint.model import FileKind, LintedFile
+from trainshed.lint.judging import in_files
+from trainshed.lint.model import FileKind
 from trainshed.lint.parallelcluster import QueueNodes, slurm_nodes
-from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.read import read
 
 _BLOCKS = (
     "https://docs.aws.amazon.com/parallelcluster/latest/ug/launch-instances-capacity-blocks.html"
@@ -15,19 +15,17 @@ _BLOCKS = (
 _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/validators/"
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-PCL-005",
-        title="The counts of a Capacity Block are not equal",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-PCL-005",
+    title="The counts of a Capacity Block are not equal",
+    severity=Severity.ERROR,
+    why="""
 ParallelCluster manages the nodes of a Capacity Block as static ones: `MinCount` and `MaxCount` must
 be equal, and more than 0.
 """,
-        sources=(_BLOCKS, f"{_VALIDATORS}cluster_validators.py"),
-    ),
-    over=slurm_nodes,
-    examples={
+    sources=(_BLOCKS, f"{_VALIDATORS}cluster_validators.py"),
+    over=in_files(slurm_nodes),
+    example={
         FileKind.PARALLELCLUSTER: slurm_example(
             "InstanceType: p5.48xlarge, MaxCount: 4",
             "CapacityType: CAPACITY_BLOCK",
@@ -35,13 +33,13 @@ be equal, and more than 0.
         ),
     },
 )
-def block_counts(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation]:
+def block_counts(nodes: QueueNodes) -> Iterator[Violation]:
     """A Capacity Block has a fixed number of nodes."""
     if not _in_block(nodes):
         return
-    least, most = decided(nodes.nodes_min), decided(nodes.nodes)
+    least, most = read(nodes.nodes_min), read(nodes.nodes)
     if least and most and (least.value != most.value or not least.value):
-        yield FileViolation(
+        yield Violation(
             path=least.path,
             message=f"{nodes.name} is in a Capacity Block, with MinCount {least.value} and "
             f"MaxCount {most.value}",
@@ -49,29 +47,27 @@ def block_counts(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolat
         )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-PCL-006",
-        title="A queue for a Capacity Block names no block",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-PCL-006",
+    title="A queue for a Capacity Block names no block",
+    severity=Severity.ERROR,
+    why="""
 With `CapacityType: CAPACITY_BLOCK` ParallelCluster asks for the id of the block, in
 `CapacityReservationTarget` of the queue or of the compute resource.
 """,
-        sources=(_BLOCKS, f"{_VALIDATORS}ec2_validators.py"),
-    ),
-    over=slurm_nodes,
-    examples={
+    sources=(_BLOCKS, f"{_VALIDATORS}ec2_validators.py"),
+    over=in_files(slurm_nodes),
+    example={
         FileKind.PARALLELCLUSTER: slurm_example(
             "InstanceType: p5.48xlarge, MinCount: 4, MaxCount: 4",
             "CapacityType: CAPACITY_BLOCK",
         ),
     },
 )
-def block_not_named(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation]:
+def block_not_named(nodes: QueueNodes) -> Iterator[Violation]:
     """Capacity Blocks are launched into by their id."""
-    if _in_block(nodes) and not decided(nodes.reservation):
-        yield FileViolation(
+    if _in_block(nodes) and not read(nodes.reservation):
+        yield Violation(
             path=nodes.path,
             message=f"{nodes.name} is for a Capacity Block, and names none",
             remedy="give CapacityReservationTarget: {CapacityReservationId: cr-...}",
@@ -79,5 +75,5 @@ def block_not_named(nodes: QueueNodes, document: LintedFile) -> Iterator[FileVio
 
 
 def _in_block(nodes: QueueNodes) -> bool:
-    purchase = decided(nodes.purchase)
+    purchase = read(nodes.purchase)
     return bool(purchase and purchase.value == "capacity-block")

@@ -4,17 +4,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trainshed.checks.rule import Basis, RuleFacts
 from trainshed.documents.problems import Path
 from trainshed.documents.yaml import Value
-from trainshed.findings import Severity
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.lint.cloudformation import CloudFormationDocument
 from trainshed.lint.conditions import functions_in, parameters_of
 from trainshed.lint.examples import eksctl_example, slurm_example
+from trainshed.lint.judging import in_files
 from trainshed.lint.model import FileKind, Known, LintedFile, NodeGroup, Unknown
 from trainshed.lint.nodes_of_template import LAUNCH_TEMPLATE
-from trainshed.lint.parts import efa_interfaces, groups_with_interfaces, node_groups, value_of
-from trainshed.lint.rule import FileViolation, NotDecided, decided, lint_rule
+from trainshed.lint.parts import efa_interfaces, groups_with_interfaces, node_groups
+from trainshed.lint.read import NotDecided, read, value_of
 from trainshed.lint.symbol import logical_id
 from trainshed.lint.template import Template, TemplateResource
 
@@ -34,26 +34,24 @@ _NODES = """
 
 def _group_of(group: NodeGroup, document: LintedFile) -> TemplateResource | None:
     """Return the placement group of nodes, if it is in the template."""
-    name = decided(group.placement_group)
+    name = read(group.placement_group)
     if not name or not isinstance(document, CloudFormationDocument):
         return None
     resource = document.template.resources.get(logical_id(name.value) or "")
     return resource if resource and resource.type == _GROUP else None
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-CAP-008",
-        title="The placement group of nodes with EFA is not a cluster group",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-CAP-008",
+    title="The placement group of nodes with EFA is not a cluster group",
+    severity=Severity.ERROR,
+    why="""
 `spread` and `partition` keep nodes apart, on other racks: the opposite of what EFA needs, and a
 `spread` group takes seven nodes at most. Only `cluster` puts nodes close to each other.
 """,
-        sources=(_PLACEMENT, _BATCH),
-    ),
-    over=groups_with_interfaces,
-    examples={
+    sources=(_PLACEMENT, _BATCH),
+    over=in_files(groups_with_interfaces),
+    example={
         FileKind.CLOUDFORMATION: """
 Resources:
   Together:
@@ -62,33 +60,30 @@ Resources:
         + _NODES.format(more="Placement: {GroupName: !Ref Together}")
     },
 )
-def not_a_cluster(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
+def not_a_cluster(group: NodeGroup, document: LintedFile) -> Iterator[Violation]:
     """Nodes with EFA belong into a cluster placement group."""
     placement = _group_of(group, document)
     if placement and efa_interfaces(group):
-        strategy = decided(placement.get("Strategy").text())
+        strategy = read(placement.get("Strategy").text())
         if strategy and strategy.value != "cluster":
-            yield FileViolation(
+            yield Violation(
                 path=strategy.path,
                 message=f"{placement.logical_id}, of {group.name}, has strategy {strategy.value}",
                 remedy="set Strategy to cluster",
-                rests_on=(strategy,),
             )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-CAP-009",
-        title="Nodes with EFA are in no placement group",
-        why="""
+@rule(
+    "TS-CAP-009",
+    title="Nodes with EFA are in no placement group",
+    why="""
 AWS Batch's page on EFA asks for one cluster placement group for all instances that use EFA.
 Without one, nodes may be anywhere in the zone, and collectives between them are slower. Capacity
 Blocks need no group: their nodes are together already.
 """,
-        sources=(_BATCH, _PLACEMENT),
-    ),
-    over=groups_with_interfaces,
-    examples={
+    sources=(_BATCH, _PLACEMENT),
+    over=in_files(groups_with_interfaces),
+    example={
         FileKind.CLOUDFORMATION: """
 Resources:"""
         + _NODES.format(more="ImageId: ami-11111111")
@@ -105,17 +100,17 @@ Resources:"""
 """
     },
 )
-def no_group(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
+def no_group(group: NodeGroup) -> Iterator[Violation]:
     """Nodes that use EFA belong close to each other."""
-    if not efa_interfaces(group) or decided(group.placement_group):
+    if not efa_interfaces(group) or read(group.placement_group):
         return
-    purchase, nodes = decided(group.purchase), decided(group.nodes)
+    purchase, nodes = read(group.purchase), read(group.nodes)
     if (purchase and purchase.value == "capacity-block") or (nodes and nodes.value <= 1):
         return
     if group.launch == LAUNCH_TEMPLATE:
         why = f"the placement group: what uses {group.name} is not in this file, and may name one"
         raise NotDecided(Unknown(why=why, path=group.path))
-    yield FileViolation(
+    yield Violation(
         path=group.path,
         message=f"the nodes of {group.name} use EFA, and are in no placement group",
         remedy="make an AWS::EC2::PlacementGroup with Strategy cluster, and name it in the launch "
@@ -123,19 +118,17 @@ def no_group(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     )
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-CAP-010",
-        title="Nodes that belong together may be in several zones",
-        why="""
+@rule(
+    "TS-CAP-010",
+    title="Nodes that belong together may be in several zones",
+    why="""
 EFA traffic does not cross availability zones, and a cluster placement group is in one zone. With
 subnets of several zones, nodes of one job may be in different zones, or a launch into the placement
 group fails.
 """,
-        sources=("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html", _PLACEMENT),
-    ),
-    over=node_groups,
-    examples={
+    sources=("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html", _PLACEMENT),
+    over=in_files(node_groups),
+    example={
         FileKind.CLOUDFORMATION: """
 Resources:"""
         + _NODES.format(more="ImageId: ami-11111111")
@@ -153,19 +146,18 @@ Resources:"""
 """
     },
 )
-def several_zones(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
+def several_zones(group: NodeGroup, document: LintedFile) -> Iterator[Violation]:
     """Nodes that use EFA, or are in a placement group, belong into one zone."""
     efa = group.interfaces is not None and bool(efa_interfaces(group))
-    if not efa and not decided(group.placement_group):
+    if not efa and not read(group.placement_group):
         return
     zones = _zones(group, document)
     if len(zones) > 1:
         place = next(fact for fact in (group.zones, group.subnets) if isinstance(fact, Known))
-        yield FileViolation(
+        yield Violation(
             path=place.path,
             message=f"{group.name} may launch nodes in {len(zones)} zones: {', '.join(zones)}",
             remedy="name subnets of one zone only",
-            rests_on=(place,),
         )
 
 
@@ -175,39 +167,37 @@ def _zones(group: NodeGroup, document: LintedFile) -> list[str]:
     Raises:
         NotDecided: they may be several.
     """
-    zones = decided(group.zones)
+    zones = read(group.zones)
     if zones and len(zones.value) > 1:
         return [*dict.fromkeys(zones.value)]
-    subnets = decided(group.subnets)
+    subnets = read(group.subnets)
     if not subnets or len(subnets.value) < 2 or not isinstance(document, CloudFormationDocument):
         return []
     found: dict[str, None] = {}
     for name in subnets.value:
         resource = document.template.resources.get(logical_id(name) or "")
-        zone = resource and resource.get("AvailabilityZone").reference()
-        if not isinstance(zone, Known):
+        zone = value_of(resource.get("AvailabilityZone").reference()) if resource else None
+        if zone is None:
             why = f"the zones of the {len(subnets.value)} subnets of {group.name}"
             raise NotDecided(Unknown(why=why, path=subnets.path))
-        found[zone.value] = None
+        found[zone] = None
     return [*found]
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-CAP-011",
-        title="Nodes of a Capacity Block are to be in a placement group",
-        why="""
+@rule(
+    "TS-CAP-011",
+    title="Nodes of a Capacity Block are to be in a placement group",
+    why="""
 The nodes of a Capacity Block are placed together when the block is reserved. A placement group is
 a second wish about the place: when both cannot be met, launches fail with
 `InsufficientInstanceCapacity`.
 """,
-        sources=(
-            "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html",
-            "https://github.com/terraform-aws-modules/terraform-aws-eks/issues/3091",
-        ),
+    sources=(
+        "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html",
+        "https://github.com/terraform-aws-modules/terraform-aws-eks/issues/3091",
     ),
-    over=node_groups,
-    examples={
+    over=in_files(node_groups),
+    example={
         FileKind.CLOUDFORMATION: """
 Resources:
   Nodes:
@@ -235,16 +225,15 @@ Resources:
         ),
     },
 )
-def group_of_a_block(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
+def group_of_a_block(group: NodeGroup) -> Iterator[Violation]:
     """Capacity Blocks need no placement group."""
     if value_of(group.purchase) == "capacity-block":
-        name = decided(group.placement_group)
+        name = read(group.placement_group)
         if name:
-            yield FileViolation(
+            yield Violation(
                 path=name.path,
                 message=f"{group.name} is on a Capacity Block, and in placement group {name.value}",
                 remedy="leave the placement group out for Capacity Blocks",
-                rests_on=(name,),
             )
 
 
@@ -331,24 +320,22 @@ def _negated(name: str) -> bool:
     return bool(_NEGATED.search(_plain(name)))
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-CAP-012",
-        title="A switch for the placement group does the opposite",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-CAP-012",
+    title="A switch for the placement group does the opposite",
+    severity=Severity.ERROR,
+    why="""
 A condition that is used the wrong way round takes the placement group away from those who ask for
 one, or refers to a group that this condition does not make: CloudFormation then refuses the
 template, "Unresolved resource dependencies". Without the group, nodes are far apart, and nothing
 says so.
 """,
-        basis=Basis.OBSERVED,
-        sources=(
-            "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/conditions-section-structure.html",
-        ),
+    basis=Basis.OBSERVED,
+    sources=(
+        "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/conditions-section-structure.html",
     ),
-    over=_switched_placements,
-    examples={
+    over=in_files(_switched_placements),
+    example={
         FileKind.CLOUDFORMATION: """
 Parameters:
   UsePlacementGroup: {Type: String, Default: "true", AllowedValues: ["true", "false"]}
@@ -367,16 +354,16 @@ Resources:
 """
     },
 )
-def inverted_switch(found: _Switched, document: LintedFile) -> Iterator[FileViolation]:
+def inverted_switch(found: _Switched) -> Iterator[Violation]:
     """Who asks for a placement group should get it."""
     if found.used and not found.made:
-        yield FileViolation(
+        yield Violation(
             path=found.path,
             message=f"{found.resource} uses {found.used}, which the template does not make then",
             remedy="use the placement group under the condition that makes it",
         )
     elif found.asked and not found.used:
-        yield FileViolation(
+        yield Violation(
             path=found.path,
             message=f"{found.asked} asks for a placement group, and {found.resource} gets none",
             remedy="exchange the two values of this Fn::If",

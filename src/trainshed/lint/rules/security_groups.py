@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import RuleFacts
-from trainshed.findings import Severity
+from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.cloudformation import CloudFormationDocument
-from trainshed.lint.model import FileKind, Interface, Known, LintedFile, NodeGroup, Unknown
+from trainshed.lint.judging import in_files
+from trainshed.lint.model import FileKind, Interface, LintedFile, NodeGroup, Unknown
 from trainshed.lint.parts import efa_interfaces, groups_with_interfaces
-from trainshed.lint.rule import FileViolation, NotDecided, decided, lint_rule
+from trainshed.lint.read import NotDecided, read, value_of
 from trainshed.lint.security_rules import Direction, SecurityRule, rules_of, security_group
 from trainshed.lint.symbol import logical_id
 from trainshed.lint.template import Template, TemplateResource
@@ -15,12 +15,11 @@ from trainshed.lint.template import Template, TemplateResource
 _WORDS = {Direction.INGRESS: "inbound", Direction.EGRESS: "outbound"}
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-EFA-013",
-        title="The security group of EFA interfaces does not let EFA through",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-EFA-013",
+    title="The security group of EFA interfaces does not let EFA through",
+    severity=Severity.ERROR,
+    why="""
 EFA traffic is neither TCP nor UDP. It needs a security group that allows all traffic, in and out,
 to and from itself. A rule for a range of addresses does not count, not even `0.0.0.0/0` for all
 protocols: the rule must name the group. Without it, jobs of several nodes hang or fail when they
@@ -29,14 +28,13 @@ first talk over EFA.
 CDK's `SecurityGroup` with `allow_all_outbound=True`, the default, drops an outbound rule to itself
 with a warning only.
 """,
-        sources=(
-            "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html",
-            "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html",
-            "https://github.com/open-mpi/ompi/issues/6795",
-        ),
+    sources=(
+        "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html",
+        "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html",
+        "https://github.com/open-mpi/ompi/issues/6795",
     ),
-    over=groups_with_interfaces,
-    examples={
+    over=in_files(groups_with_interfaces),
+    example={
         FileKind.CLOUDFORMATION: """
 Resources:
   Peers:
@@ -58,7 +56,7 @@ Resources:
 """
     },
 )
-def no_rule_to_itself(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
+def no_rule_to_itself(group: NodeGroup, document: LintedFile) -> Iterator[Violation]:
     """EFA needs all traffic of a group to and from itself."""
     if not isinstance(document, CloudFormationDocument):
         return
@@ -74,7 +72,7 @@ def no_rule_to_itself(group: NodeGroup, document: LintedFile) -> Iterator[FileVi
 
 def _judged(
     references: tuple[str, ...], group: NodeGroup, template: Template
-) -> Iterator[FileViolation]:
+) -> Iterator[Violation]:
     """Say what the groups of an interface lack.
 
     Raises:
@@ -91,7 +89,7 @@ def _judged(
         raise NotDecided(Unknown(why=why, path=group.path))
     ways = [_WORDS[direction] for direction, why in missing.items() if why]
     reasons = dict.fromkeys(why for why in missing.values() if why)
-    yield FileViolation(
+    yield Violation(
         path=known[0].path,
         message=f"{' and '.join(each.logical_id for each in known)}, of EFA interfaces of "
         f"{group.name}, allows not all {' and '.join(ways)} traffic of its own members: "
@@ -102,7 +100,7 @@ def _judged(
 
 
 def _groups_of(row: Interface) -> tuple[str, ...]:
-    groups = decided(row.security_groups)
+    groups = read(row.security_groups)
     if groups is None:
         why = "the rules of the VPC's default security group, which an interface without groups has"
         raise NotDecided(Unknown(why=why, path=row.path))
@@ -121,23 +119,24 @@ def _missing(
     near: list[str] = []
     unknown: Unknown | None = None
     for group in groups:
-        for rule in rules_of(template, group, direction):
-            if isinstance(rule, Unknown):
-                unknown = rule
+        for each in rules_of(template, group, direction):
+            if isinstance(each, Unknown):
+                unknown = each
                 continue
-            inside = isinstance(rule.peer_group, Known) and logical_id(rule.peer_group.value) in ids
-            if inside and rule.all_traffic:
+            peer = value_of(each.peer_group)
+            inside = peer is not None and logical_id(peer) in ids
+            if inside and each.all_traffic:
                 return None
-            if rule.unknown and (inside or not isinstance(rule.peer_group, Known)):
-                unknown = rule.unknown if not rule.cidr else unknown
-            near += _near(rule, inside)
+            if each.unknown and (inside or peer is None):
+                unknown = each.unknown if not each.cidr else unknown
+            near += _near(each, inside)
     if unknown:
         raise NotDecided(unknown)
     return ", ".join(dict.fromkeys(near)) or "there is no rule for the group itself"
 
 
 def _near(rule: SecurityRule, inside: bool) -> Iterator[str]:
-    if inside and isinstance(rule.protocol, Known):
-        yield f"the rule for the group itself is for {rule.protocol.value} only"
-    elif isinstance(rule.cidr, Known):
-        yield f"a rule for {rule.cidr.value} does not count"
+    if inside and (protocol := value_of(rule.protocol)):
+        yield f"the rule for the group itself is for {protocol} only"
+    elif cidr := value_of(rule.cidr):
+        yield f"a rule for {cidr} does not count"

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from trainshed.checks.rule import RuleFacts
-from trainshed.findings import Severity
+from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.examples import eksctl_example, slurm_example
+from trainshed.lint.judging import in_files
 from trainshed.lint.model import FileKind, LintedFile, NodeGroup
-from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.read import read
 
 _AMI_ID = re.compile(r"ami-[0-9a-f]{8}([0-9a-f]{9})?")
 
@@ -16,22 +16,20 @@ def _nodes(document: LintedFile) -> tuple[NodeGroup, ...]:
     return () if document.kind is FileKind.CLOUDFORMATION else document.groups
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-GRP-005",
-        title="The AMI of nodes is not named by its id",
-        severity=Severity.ERROR,
-        why="""
+@rule(
+    "TS-GRP-005",
+    title="The AMI of nodes is not named by its id",
+    severity=Severity.ERROR,
+    why="""
 eksctl takes the id of an AMI in `ami`, ParallelCluster in `CustomAmi`. Neither reads a parameter of
 Systems Manager there: the path of one is refused.
 """,
-        sources=(
-            "https://docs.aws.amazon.com/parallelcluster/latest/ug/Image-section-v3.html",
-            "https://docs.aws.amazon.com/eks/latest/eksctl/custom-ami-support.html",
-        ),
+    sources=(
+        "https://docs.aws.amazon.com/parallelcluster/latest/ug/Image-section-v3.html",
+        "https://docs.aws.amazon.com/eks/latest/eksctl/custom-ami-support.html",
     ),
-    over=_nodes,
-    examples={
+    over=in_files(_nodes),
+    example={
         FileKind.EKSCTL: eksctl_example(
             "managedNodeGroups: [{name: train, instanceType: p5.48xlarge, ami: /my/ami}]"
         ),
@@ -40,11 +38,11 @@ Systems Manager there: the path of one is refused.
         ),
     },
 )
-def ami_without_id(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
+def ami_without_id(group: NodeGroup) -> Iterator[Violation]:
     """AMIs are named by their ids."""
-    image = decided(group.image)
+    image = read(group.image)
     if image and not _AMI_ID.fullmatch(image.value):
-        yield FileViolation(
+        yield Violation(
             path=image.path,
             message=f"{image.value!r} is not the id of an AMI",
             remedy="give the id, which aws ssm get-parameter prints for a path",

@@ -2,29 +2,28 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Basis, RuleFacts
+from trainshed.findings import Basis, Violation, rule
 from trainshed.lint.examples import eksctl_example, slurm_example
-from trainshed.lint.model import FileKind, LintedFile
-from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.judging import in_files
+from trainshed.lint.model import FileKind
+from trainshed.lint.read import read
 from trainshed.lint.tool_groups import Group, has_efa, tool_groups
 
 
-@lint_rule(
-    RuleFacts(
-        id="TS-GRP-004",
-        title="Spot nodes share a job over EFA",
-        why="""
+@rule(
+    "TS-GRP-004",
+    title="Spot nodes share a job over EFA",
+    why="""
 EFA is for jobs over several nodes. When EC2 takes back one Spot instance, the job of all of them
 ends, and starts again from its last checkpoint when there is a node to replace it.
 """,
-        basis=Basis.INFERRED,
-        sources=(
-            "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-interruptions.html",
-            "https://github.com/aws/aws-parallelcluster/issues/2346",
-        ),
+    basis=Basis.INFERRED,
+    sources=(
+        "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-interruptions.html",
+        "https://github.com/aws/aws-parallelcluster/issues/2346",
     ),
-    over=tool_groups,
-    examples={
+    over=in_files(tool_groups),
+    example={
         FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups:
@@ -38,14 +37,14 @@ ends, and starts again from its last checkpoint when there is a node to replace 
         ),
     },
 )
-def spot_with_efa(group: Group, document: LintedFile) -> Iterator[FileViolation]:
+def spot_with_efa(group: Group) -> Iterator[Violation]:
     """Jobs over several nodes do not survive the loss of one."""
-    purchase = decided(group.purchase)
+    purchase = read(group.purchase)
     if not purchase or purchase.value != "spot" or not has_efa(group):
         return
-    nodes = decided(group.nodes)
+    nodes = read(group.nodes)
     if nodes and nodes.value > 1:
-        yield FileViolation(
+        yield Violation(
             path=purchase.path,
             message=f"{group.name} has EFA and up to {nodes.value} Spot nodes: a job ends when "
             "EC2 takes back one of them",

@@ -6,9 +6,8 @@ from datetime import timedelta
 from trainshed.ami.ami import Ami, find_ami
 from trainshed.ami.channel import names_a_channel
 from trainshed.aws import accepting
-from trainshed.checks.rule import Basis, Violation
-from trainshed.findings import Severity
-from trainshed.preflight.rule import Subject, account_rule
+from trainshed.findings import Basis, Severity, Violation, rule
+from trainshed.preflight.subject import Subject, accounts
 
 _PATH = ("instance", "ami")
 _ACTIONS = ("ssm:GetParameter", "ec2:DescribeImages")
@@ -34,8 +33,9 @@ def ami_of(subject: Subject) -> Ami | None:
     return find_ami(subject.aws, found, anyone=True) if found else None
 
 
-@account_rule(
+@rule(
     "TS-ACC-040",
+    over=accounts,
     title="The AMI is not there",
     when="always",
     why="""
@@ -44,6 +44,7 @@ launched. A new account has neither channels nor AMIs of ours.
 """,
     actions=_ACTIONS,
     sources=(_IMAGES,),
+    severity=Severity.ERROR,
 )
 def ami_is_there(subject: Subject) -> Iterator[Violation]:
     """The parameter holds the id of an AMI that can be launched."""
@@ -75,8 +76,9 @@ def ami_is_there(subject: Subject) -> Iterator[Violation]:
         )
 
 
-@account_rule(
+@rule(
     "TS-ACC-041",
+    over=accounts,
     title="The AMI does not fit the nodes",
     when="the AMI is there",
     why="""
@@ -86,6 +88,7 @@ or for another orchestrator, boots without the drivers or the agent, and the nod
     actions=_ACTIONS,
     sources=(_IMAGES,),
     basis=Basis.INFERRED,
+    severity=Severity.ERROR,
 )
 def ami_fits(subject: Subject) -> Iterator[Violation]:
     """Architecture and tags are those of the plan."""
@@ -107,8 +110,9 @@ def ami_fits(subject: Subject) -> Iterator[Violation]:
         )
 
 
-@account_rule(
+@rule(
     "TS-ACC-044",
+    over=accounts,
     title="The AMI has another root device than the launch template",
     when="the AMI is there",
     why="""
@@ -134,8 +138,9 @@ def root_device_fits(subject: Subject) -> Iterator[Violation]:
         )
 
 
-@account_rule(
+@rule(
     "TS-ACC-042",
+    over=accounts,
     title="The AMI of the channel was not baked by us",
     when="instance.ami names a channel",
     why="""
@@ -157,8 +162,9 @@ def ami_has_tags(subject: Subject) -> Iterator[Violation]:
         )
 
 
-@account_rule(
+@rule(
     "TS-ACC-043",
+    over=accounts,
     title="The AMI is old",
     when="the AMI is there",
     why=f"""

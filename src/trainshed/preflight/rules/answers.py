@@ -1,9 +1,9 @@
 """What is found of a rule itself: it could not be checked."""
 
 from trainshed.findings import Severity
-from trainshed.preflight.rule import described_rule
+from trainshed.findings.rule import describe
 
-LACKS_PERMISSION = described_rule(
+LACKS_PERMISSION = describe(
     "TS-ACC-001",
     title="A check was not made, because a permission lacks",
     when="AWS denies a call",
@@ -14,7 +14,7 @@ are made all the same. `trainshed preflight --print-policy` prints a policy with
     sources=("https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html",),
     severity=Severity.WARNING,
 )
-NOT_ANSWERED = described_rule(
+NOT_ANSWERED = describe(
     "TS-ACC-002",
     title="A check was not made, because AWS did not answer",
     when="a call is refused for another reason, throttled again and again, or takes too long",

@@ -3,16 +3,17 @@
 from collections.abc import Iterator
 
 from trainshed.aws import accepting
-from trainshed.checks.rule import Basis, Violation
-from trainshed.preflight.rule import Subject, account_rule
+from trainshed.findings import Basis, Severity, Violation, rule
+from trainshed.preflight.subject import Subject, accounts
 
 # Of the default synthesizer, whose templates check it by a rule.
 BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
 _BOOTSTRAP_NEEDED = 6
 
 
-@account_rule(
+@rule(
     "TS-ACC-080",
+    over=accounts,
     title="The region has no CDK bootstrap, or an old one",
     when="always",
     why="""
@@ -22,6 +23,7 @@ need version 6 of it or later, and refuse to be deployed without.
     actions=("ssm:GetParameter",),
     sources=("https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html",),
     basis=Basis.OBSERVED,
+    severity=Severity.ERROR,
 )
 def bootstrap(subject: Subject) -> Iterator[Violation]:
     """The bootstrap stack writes its version into a parameter."""

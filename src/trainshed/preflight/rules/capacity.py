@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainshed.catalogue import increase_command, on_demand_quota, quota_for
-from trainshed.checks.rule import Violation
-from trainshed.preflight.rule import Subject, account_rule
+from trainshed.findings import Severity, Violation, rule
+from trainshed.preflight.subject import Subject, accounts
 from trainshed.quotas import find_quota
 from trainshed.tags import CLUSTER_TAG
 
@@ -13,8 +13,9 @@ from trainshed.tags import CLUSTER_TAG
 _OTHER_QUOTAS = ("spot", "capacity-block")
 
 
-@account_rule(
+@rule(
     "TS-ACC-010",
+    over=accounts,
     title="The zone does not offer the instance type",
     when="always",
     why="""
@@ -26,6 +27,7 @@ tries again for ever. The catalogue is of one day; EC2 says what is offered toda
         "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/"
         "API_DescribeInstanceTypeOfferings.html",
     ),
+    severity=Severity.ERROR,
 )
 def offered_in_zone(subject: Subject) -> Iterator[Violation]:
     """EC2 lists the zones that offer the type."""
@@ -53,8 +55,9 @@ def offered_in_zone(subject: Subject) -> Iterator[Violation]:
     )
 
 
-@account_rule(
+@rule(
     "TS-ACC-020",
+    over=accounts,
     title="The quota of vCPUs is smaller than the full cluster",
     when="nodes are on demand or of a reservation; a Capacity Block needs no quota",
     why="""
@@ -72,6 +75,7 @@ a raise of a quota takes AWS hours or days.
         "#ec2-on-demand-instances-limits",
     ),
     answers=("TS-QUO-001",),
+    severity=Severity.ERROR,
 )
 def vcpu_quota(subject: Subject) -> Iterator[Violation]:
     """All nodes at once, beside what runs, must fit in the quota."""

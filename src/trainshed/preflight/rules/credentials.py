@@ -2,22 +2,23 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Violation
-from trainshed.preflight.rule import Subject, account_rule
+from trainshed.findings import Severity, Violation, rule
+from trainshed.preflight.subject import Subject, accounts
 
 WHOSE = "TS-ACC-003"
 
 
-@account_rule(
+@rule(
     WHOSE,
+    over=accounts,
     title="The credentials are of another account",
     when="the cluster file names its account",
     why="""
 Everything else that the account says is then about another account than the one that the cluster
 is deployed to.
 """,
-    actions=(),
     sources=("https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html",),
+    severity=Severity.ERROR,
 )
 def other_account(subject: Subject) -> Iterator[Violation]:
     """GetCallerIdentity needs no permission."""

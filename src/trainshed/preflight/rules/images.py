@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainshed.aws import AwsRefusal
-from trainshed.checks.judging import place
-from trainshed.checks.rule import Basis, Violation
 from trainshed.containers.drivers import check_drivers
 from trainshed.containers.repository import find_manifest, labels_of
 from trainshed.deployed_stacks import find_stack
-from trainshed.findings import Finding, Severity
+from trainshed.findings import Basis, Finding, Place, Severity, Violation, rule
 from trainshed.plan import BatchPlan
-from trainshed.preflight.rule import Subject, account_rule
 from trainshed.preflight.rules.amis import ami_id, ami_of
+from trainshed.preflight.subject import Subject, accounts
 
 _PATH = ("image",)
 _WHEN = "jobs run in containers of an image in ECR, in the cluster's region"
@@ -68,8 +66,9 @@ def _manifest(subject: Subject, image: _Image) -> dict[str, Any] | None:
     return find_manifest(subject.aws, image.repository, image.key, **image.registry)
 
 
-@account_rule(
+@rule(
     "TS-ACC-050",
+    over=accounts,
     title="The container image is not there",
     when=_WHEN,
     why="""
@@ -81,6 +80,7 @@ A job whose image cannot be pulled gets its nodes, which are billed, and fails o
         "cloudformation:ListStackResources",
     ),
     sources=(_BATCH_GET,),
+    severity=Severity.ERROR,
 )
 def image_is_there(subject: Subject) -> Iterator[Violation]:
     """The repository has the image, unless the repository is still to be deployed."""
@@ -107,8 +107,9 @@ def image_is_there(subject: Subject) -> Iterator[Violation]:
         )
 
 
-@account_rule(
+@rule(
     "TS-ACC-051",
+    over=accounts,
     title="The container image is still to be pushed",
     when="the cluster's own repository is not deployed yet",
     why="The repository is made by the first deployment; before the first job it needs the image.",
@@ -140,8 +141,9 @@ def image_is_to_be_pushed(subject: Subject) -> Iterator[Violation]:
             )
 
 
-@account_rule(
+@rule(
     "TS-ACC-052",
+    over=accounts,
     title="Container image and AMI may not go together",
     when="image and AMI are there; the findings are TS-IMG-001 to 004",
     why="""
@@ -182,5 +184,5 @@ def drivers_fit(subject: Subject) -> Iterator[Finding]:
             severity=found.severity,
             message=found.message,
             remedy=found.remedy,
-            place=place(subject.plan.where, _PATH),
+            place=Place.of(subject.plan.where, _PATH),
         )

@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from trainshed.aws import accepting
-from trainshed.checks.rule import Violation
-from trainshed.preflight.rule import Subject, account_rule
+from trainshed.findings import Severity, Violation, rule
+from trainshed.preflight.subject import Subject, accounts
 
 _ROLE = "aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
 # Of the many that the guides name, those without which nothing works.
@@ -15,8 +15,9 @@ _OF_LOGS = ("kms:Encrypt", "kms:Decrypt", "kms:GenerateDataKey")
 _OF_VOLUMES = ("kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKeyWithoutPlaintext")
 
 
-@account_rule(
+@rule(
     "TS-ACC-071",
+    over=accounts,
     title="The KMS key's policy does not let services use it",
     when="kms_key names a key",
     why="""
@@ -31,6 +32,7 @@ Conditions and denials of the policy are not judged.
         "https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html",
     ),
     answers=("TS-SEC-005",),
+    severity=Severity.ERROR,
 )
 def key_lets_services_in(subject: Subject) -> Iterator[Violation]:
     """The policy names CloudWatch Logs and the role that launches nodes, or that has a grant."""

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainshed.aws import AwsRefusal
-from trainshed.checks.judging import place
-from trainshed.checks.rule import Violation
 from trainshed.deployed_stacks import DeployedStack, find_stack
-from trainshed.findings import Finding, Severity
-from trainshed.preflight.rule import Subject, account_rule, described_rule
+from trainshed.findings import Finding, Place, Severity, Violation, rule
+from trainshed.findings.rule import describe
 from trainshed.preflight.rules.amis import ami_id
 from trainshed.preflight.rules.capacity import own_nodes
 from trainshed.preflight.rules.reservations import begins_later
+from trainshed.preflight.subject import Subject, accounts
 
 _TEMPLATE = "AWS::EC2::LaunchTemplate"
 _ENVIRONMENT = "AWS::Batch::ComputeEnvironment"
@@ -34,7 +33,7 @@ _NOT_SENT = ("TagSpecifications",)
 
 
 _SOURCE = "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RunInstances.html"
-_NOT_TRIED = described_rule(
+_NOT_TRIED = describe(
     "TS-ACC-091",
     title="The launch was not tried, or not all of it",
     when="a launch cannot be tried, or the cluster is not deployed yet",
@@ -60,8 +59,9 @@ class _Launch:
     left_out: tuple[str, ...] = ()
 
 
-@account_rule(
+@rule(
     "TS-ACC-090",
+    over=accounts,
     title="EC2 refuses to launch the nodes",
     when="the cluster is deployed, or its network is, and its project synthesises",
     why="""
@@ -84,6 +84,7 @@ IAM cannot allow dry runs only: who may do them may launch, and the policy that
         "ssm:GetParameter",
     ),
     sources=(_SOURCE,),
+    severity=Severity.ERROR,
 )
 def launch_is_possible(subject: Subject) -> Iterator[Violation | Finding]:
     """RunInstances with DryRun answers DryRunOperation."""
@@ -145,7 +146,7 @@ def _not_tried(subject: Subject, why: str, remedy: str) -> Finding:
         severity=_NOT_TRIED.severity,
         message=f"the launch of the nodes was not tried, or not all of it: {why}",
         remedy=remedy,
-        place=place(subject.plan.where, ("instance",)),
+        place=Place.of(subject.plan.where, ("instance",)),
     )
 
 

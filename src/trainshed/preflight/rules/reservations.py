@@ -11,11 +11,10 @@ from trainshed.capacity_reservations import (
     find_reservation,
     most_at_once,
 )
-from trainshed.checks.rule import Basis, Violation
-from trainshed.findings import Severity
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import CapacityKind, Ec2Plan
-from trainshed.preflight.rule import Subject, account_rule
 from trainshed.preflight.rules.capacity import own_nodes
+from trainshed.preflight.subject import Subject, accounts
 
 _WHEN = "capacity names a reservation or a Capacity Block"
 _ACTIONS = ("ec2:DescribeCapacityReservations",)
@@ -85,8 +84,9 @@ def begins_later(subject: Subject) -> CapacityReservation | None:
     return None if has_begun else found
 
 
-@account_rule(
+@rule(
     "TS-ACC-030",
+    over=accounts,
     title="The reservation or Capacity Block is not there, or is over",
     when=_WHEN,
     why="""
@@ -94,6 +94,7 @@ A launch that targets a reservation which does not exist in the region, or has e
 """,
     actions=_ACTIONS,
     sources=(_RESERVATIONS, _BLOCKS),
+    severity=Severity.ERROR,
 )
 def reservation_is_there(subject: Subject) -> Iterator[Violation]:
     """A reservation that is over takes no launch."""
@@ -117,8 +118,9 @@ def reservation_is_there(subject: Subject) -> Iterator[Violation]:
         )
 
 
-@account_rule(
+@rule(
     "TS-ACC-031",
+    over=accounts,
     title="The reservation or Capacity Block is of another kind than the nodes",
     when=_WHEN,
     why="""
@@ -128,6 +130,7 @@ the market type says whether it is a Capacity Block. Otherwise EC2 refuses it.
     actions=_ACTIONS,
     sources=(_RESERVATIONS, _BLOCKS),
     answers=("TS-CAP-007",),
+    severity=Severity.ERROR,
 )
 def reservation_fits(subject: Subject) -> Iterator[Violation]:
     """Type, platform, zone, tenancy and market must be the same."""
@@ -152,8 +155,9 @@ def reservation_fits(subject: Subject) -> Iterator[Violation]:
         )
 
 
-@account_rule(
+@rule(
     "TS-ACC-035",
+    over=accounts,
     title="The resource group has no Capacity Block for the nodes",
     when="capacity names a resource group",
     why="""
@@ -163,6 +167,7 @@ type, platform, zone and tenancy. It may name only a group of the type
 """,
     actions=_GROUP_ACTIONS,
     sources=(_GROUPS, _BLOCKS),
+    severity=Severity.ERROR,
 )
 def group_has_a_block(subject: Subject) -> Iterator[Violation]:
     """A group without a block that fits takes no launch."""
@@ -186,8 +191,9 @@ def group_has_a_block(subject: Subject) -> Iterator[Violation]:
     yield Violation(path=_path(subject), message=message, remedy=remedy)
 
 
-@account_rule(
+@rule(
     "TS-ACC-032",
+    over=accounts,
     title="The reservation or Capacity Block has fewer instances than the cluster",
     when=_WHEN,
     why="""
@@ -198,6 +204,7 @@ count together while they are there at one time.
     actions=(*_GROUP_ACTIONS, "ec2:DescribeInstances"),
     sources=(_RESERVATIONS, _BLOCKS),
     answers=("TS-CAP-007",),
+    severity=Severity.ERROR,
 )
 def reservation_is_large_enough(subject: Subject) -> Iterator[Violation]:
     """The largest job must fit, beside what others have launched into it."""
@@ -224,8 +231,9 @@ def reservation_is_large_enough(subject: Subject) -> Iterator[Violation]:
         )
 
 
-@account_rule(
+@rule(
     "TS-ACC-033",
+    over=accounts,
     title="Jobs may run longer than the Capacity Block",
     when="capacity names a Capacity Block, or a resource group of them",
     why="""
@@ -262,8 +270,9 @@ def _outlasted(subject: Subject, found: CapacityReservation) -> Iterator[Violati
         )
 
 
-@account_rule(
+@rule(
     "TS-ACC-034",
+    over=accounts,
     title="The Capacity Block or reservation has not begun",
     when=_WHEN,
     why="""

@@ -5,10 +5,9 @@ from typing import Any
 
 from trainshed.aws import AwsRefusal, accepting
 from trainshed.checks.file_system import new_file_system
-from trainshed.checks.rule import Violation
 from trainshed.documents.problems import Path
-from trainshed.findings import Severity
-from trainshed.preflight.rule import Subject, account_rule
+from trainshed.findings import Severity, Violation, rule
+from trainshed.preflight.subject import Subject, accounts
 
 # [S] FSx API reference, "FileSystem": the second is under a change that its owner asked for.
 _MOUNTABLE = ("AVAILABLE", "UPDATING")
@@ -46,8 +45,9 @@ def _region_of(subject: Subject, bucket: str) -> str | None:
     return None
 
 
-@account_rule(
+@rule(
     "TS-ACC-060",
+    over=accounts,
     title="A bucket is not there",
     when="job.buckets or storage.lustre.s3 names buckets",
     why="""
@@ -56,6 +56,7 @@ deployment is rolled back. A job fails when it first reads or writes.
 """,
     actions=("s3:ListBucket",),
     sources=(_HEAD,),
+    severity=Severity.ERROR,
 )
 def bucket_is_there(subject: Subject) -> Iterator[Violation]:
     """HeadBucket finds it."""
@@ -68,8 +69,9 @@ def bucket_is_there(subject: Subject) -> Iterator[Violation]:
             )
 
 
-@account_rule(
+@rule(
     "TS-ACC-061",
+    over=accounts,
     title="A bucket is in another region",
     when="job.buckets or storage.lustre.s3 names buckets",
     why="""
@@ -94,8 +96,9 @@ def bucket_is_in_region(subject: Subject) -> Iterator[Violation]:
             )
 
 
-@account_rule(
+@rule(
     "TS-ACC-062",
+    over=accounts,
     title="The existing file system cannot be mounted by the nodes",
     when="storage.lustre.existing names a file system",
     why="""
@@ -104,6 +107,7 @@ takes no job.
 """,
     actions=("fsx:DescribeFileSystems",),
     sources=("https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeFileSystems.html",),
+    severity=Severity.ERROR,
 )
 def file_system_is_usable(subject: Subject) -> Iterator[Violation]:
     """It is there, available, and in the VPC of the nodes."""
@@ -133,8 +137,9 @@ def file_system_is_usable(subject: Subject) -> Iterator[Violation]:
         )
 
 
-@account_rule(
+@rule(
     "TS-ACC-063",
+    over=accounts,
     title="The existing file system is in another zone",
     when="storage.lustre.existing names a file system",
     why="""
@@ -174,8 +179,9 @@ def _existing_file_system(subject: Subject) -> dict[str, Any] | None:
     return None
 
 
-@account_rule(
+@rule(
     "TS-ACC-070",
+    over=accounts,
     title="The KMS key cannot encrypt",
     when="kms_key names a key",
     why="""
@@ -184,6 +190,7 @@ A node whose root volume cannot be encrypted ends right after its launch, with
 """,
     actions=("kms:DescribeKey",),
     sources=("https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html",),
+    severity=Severity.ERROR,
 )
 def key_is_usable(subject: Subject) -> Iterator[Violation]:
     """The key is there, symmetric and enabled."""

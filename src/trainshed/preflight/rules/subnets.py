@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainshed.aws import accepting
-from trainshed.checks.rule import Violation
 from trainshed.deployed_stacks import find_stack
-from trainshed.preflight.rule import Subject, account_rule
+from trainshed.findings import Severity, Violation, rule
 from trainshed.preflight.rules.capacity import own_nodes
+from trainshed.preflight.subject import Subject, accounts
 
 _WHEN = "network.vpc and network.subnet name an existing network"
 _SIZING = "https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html"
@@ -25,8 +25,9 @@ def existing_subnet(subject: Subject) -> dict[str, Any] | None:
     return None
 
 
-@account_rule(
+@rule(
     "TS-ACC-022",
+    over=accounts,
     title="The subnet is not there, or not where the cluster is",
     when=_WHEN,
     why="""
@@ -35,6 +36,7 @@ of zones differ between accounts, so that only the account says which zone a sub
 """,
     actions=("ec2:DescribeSubnets",),
     sources=("https://docs.aws.amazon.com/ram/latest/userguide/working-with-az-ids.html",),
+    severity=Severity.ERROR,
 )
 def subnet_fits(subject: Subject) -> Iterator[Violation]:
     """The subnet is of the VPC, and of the zone."""
@@ -65,8 +67,9 @@ def subnet_fits(subject: Subject) -> Iterator[Violation]:
         )
 
 
-@account_rule(
+@rule(
     "TS-ACC-023",
+    over=accounts,
     title="The subnet has too few free addresses",
     when=_WHEN,
     why="""
@@ -81,6 +84,7 @@ A launch for which addresses lack is refused, and the job waits for its last nod
     ),
     sources=(_SIZING,),
     answers=("TS-ADR-003",),
+    severity=Severity.ERROR,
 )
 def free_addresses(subject: Subject) -> Iterator[Violation]:
     """All nodes at once need addresses; those that run already have theirs."""

@@ -7,12 +7,11 @@ from typing import Any
 from trainshed.aws import accepting
 from trainshed.catalogue import Quota, increase_command
 from trainshed.catalogue.quotas import ELASTIC_IPS, NAT_GATEWAYS, VPCS
-from trainshed.checks.rule import Basis, Violation
 from trainshed.deployed_stacks import find_stack
-from trainshed.findings import Severity
+from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import BatchPlan
-from trainshed.preflight.rule import Subject, account_rule
 from trainshed.preflight.rules.subnets import existing_subnet
+from trainshed.preflight.subject import Subject, accounts
 from trainshed.quotas import find_quota
 
 _WHEN = "network.vpc names an existing VPC"
@@ -35,8 +34,9 @@ def _is_new(subject: Subject) -> bool:
     return not (network.vpc_id or find_stack(subject.aws, network.stack_name))
 
 
-@account_rule(
+@rule(
     "TS-ACC-021",
+    over=accounts,
     title="The account may not have another VPC",
     when=_NEW,
     why="""
@@ -46,6 +46,7 @@ the deployment is rolled back.
     actions=(*_NEW_ACTIONS, "ec2:DescribeVpcs"),
     sources=_LIMITS,
     answers=("TS-QUO-002",),
+    severity=Severity.ERROR,
 )
 def vpc_quota(subject: Subject) -> Iterator[Violation]:
     """A new network takes one."""
@@ -54,8 +55,9 @@ def vpc_quota(subject: Subject) -> Iterator[Violation]:
         yield from _one_more(subject, VPCS, used)
 
 
-@account_rule(
+@rule(
     "TS-ACC-028",
+    over=accounts,
     title="The account may not have another Elastic IP",
     when=_NEW,
     why="""
@@ -65,6 +67,7 @@ uses count too.
     actions=(*_NEW_ACTIONS, "ec2:DescribeAddresses"),
     sources=_LIMITS,
     answers=("TS-QUO-002",),
+    severity=Severity.ERROR,
 )
 def address_quota(subject: Subject) -> Iterator[Violation]:
     """A new network takes one."""
@@ -73,13 +76,15 @@ def address_quota(subject: Subject) -> Iterator[Violation]:
         yield from _one_more(subject, ELASTIC_IPS, used)
 
 
-@account_rule(
+@rule(
     "TS-ACC-029",
+    over=accounts,
     title="The zone may not have another NAT gateway",
     when=_NEW,
     why="A new network takes a NAT gateway in each zone; the default quota is 5 in a zone.",
     actions=(*_NEW_ACTIONS, "ec2:DescribeNatGateways", "ec2:DescribeSubnets"),
     sources=_LIMITS,
+    severity=Severity.ERROR,
 )
 def nat_quota(subject: Subject) -> Iterator[Violation]:
     """A new network takes one in the cluster's zone."""
@@ -116,8 +121,9 @@ def _nat_gateways(subject: Subject) -> int:
     return sum(zones.get(gateway.get("SubnetId", "")) == zone.name for gateway in gateways)
 
 
-@account_rule(
+@rule(
     "TS-ACC-024",
+    over=accounts,
     title="The VPC resolves no names of AWS",
     when=_WHEN,
     why="""
@@ -127,6 +133,7 @@ VPC needs `enableDnsSupport` and, for private names of endpoints, `enableDnsHost
     actions=("ec2:DescribeVpcAttribute",),
     sources=("https://docs.aws.amazon.com/vpc/latest/userguide/vpc-dns.html",),
     answers=("TS-NET-003",),
+    severity=Severity.ERROR,
 )
 def vpc_dns(subject: Subject) -> Iterator[Violation]:
     """Both attributes are on."""
@@ -167,8 +174,9 @@ def _routes(subject: Subject) -> Mapping[str, Any]:
     return found
 
 
-@account_rule(
+@rule(
     "TS-ACC-025",
+    over=accounts,
     title="Nodes of the subnet cannot reach AWS",
     when=_WHEN,
     why="""
@@ -182,6 +190,7 @@ of plain EC2 cannot tell that they have booted: the deployment is undone after 4
         "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/vpc-endpoints.html",
     ),
     answers=("TS-NET-003",),
+    severity=Severity.ERROR,
 )
 def way_out(subject: Subject) -> Iterator[Violation]:
     """There is NAT, a route to another network, or an endpoint for each service."""
@@ -238,8 +247,9 @@ def _endpoints(subject: Subject, table_id: str) -> set[str]:
     }
 
 
-@account_rule(
+@rule(
     "TS-ACC-026",
+    over=accounts,
     title="Traffic to S3 goes through NAT",
     when=_WHEN,
     why="""
@@ -265,8 +275,9 @@ def s3_gateway(subject: Subject) -> Iterator[Violation]:
         )
 
 
-@account_rule(
+@rule(
     "TS-ACC-027",
+    over=accounts,
     title="The default security group does not let containers of a job talk",
     when="an existing VPC with AWS Batch",
     why="""
@@ -277,6 +288,7 @@ default group. Many accounts take away that group's rules: then the nodes wait f
     actions=("ec2:DescribeSecurityGroups", "ec2:DescribeSubnets"),
     sources=("https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",),
     basis=Basis.INFERRED,
+    severity=Severity.ERROR,
 )
 def default_group(subject: Subject) -> Iterator[Violation]:
     """Its members reach each other, and HTTPS; or the stack adds what lacks."""

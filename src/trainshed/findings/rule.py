@@ -1,0 +1,201 @@
+"""A rule: what it finds, in what, and everything that its page says."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from inspect import signature
+from typing import Any, Generic, TypedDict, TypeVar, Unpack
+
+from trainshed.findings.model import Basis, Finding, Severity, Violation
+
+P = TypeVar("P")
+W = TypeVar("W")
+K = TypeVar("K", bound=str)
+
+# The modules of rules, or packages of them, by the command that applies them; in the order in which
+# the rules are applied.
+_MODULES: Mapping[str, tuple[str, ...]] = {
+    "check": ("trainshed.checks.rules",),
+    # Some have their pages in those of `check`.
+    "lint": ("trainshed.checks.rules", "trainshed.lint.rules"),
+    "preflight": ("trainshed.preflight.rules",),
+    "container push, container list, preflight": ("trainshed.containers.drivers",),
+    "check, preflight, lint": ("trainshed.findings.acceptance",),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Over(Generic[P, W]):
+    """What rules are applied to.
+
+    Attributes:
+        command: the command of trainshed that applies them, for instance `check`, or several.
+        parts: yields the parts of a whole; a rule judges one part at a time.
+        orchestrator: returns that of a part, for rules of some orchestrators only.
+        examples: finds what is wrong with an example, by the kind of file that it is.
+        is_accepted: whether a file's owner can accept what is found.
+    """
+
+    command: str
+    parts: Callable[[W], Iterable[P]]
+    orchestrator: Callable[[P], str] | None = None
+    examples: Mapping[str, Callable[[str], Sequence[Finding]]] = field(default_factory=dict)
+    is_accepted: bool = True
+
+
+Found = Iterator[Violation | Finding]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A function that finds what a rule is about.
+
+    Attributes:
+        rule_id: the rule's id.
+        over: what it is applied to.
+        find: the function: of a part, and of the whole.
+        orchestrators: that it is about; () for all.
+        examples: the shortest file in which it finds something, by the kind of file.
+        actions: IAM actions that it needs.
+        answers: ids of rules over a plan that only say what to ask the account.
+    """
+
+    rule_id: str
+    over: Over[Any, Any]
+    find: Callable[..., Found]
+    orchestrators: tuple[str, ...] = ()
+    examples: Mapping[str, str] = field(default_factory=dict)
+    actions: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+
+    def parts(self, whole: object) -> Iterator[Any]:
+        """Yield the parts of a whole that it is about."""
+        of = self.over.orchestrator
+        for part in self.over.parts(whole):
+            if not self.orchestrators or (of and of(part) in self.orchestrators):
+                yield part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What is found, and why it matters.
+
+    Attributes:
+        id: stable, `TS-`, a topic and a number.
+        title: what it finds, in one line.
+        severity: unless the file's owner says another one.
+        why: why AWS would refuse, or a job would fail, hang or be slow; Markdown.
+        basis: how that is known.
+        sources: addresses of the pages that say so, or what else it rests on.
+        when: what must be for it to be checked, in words; empty when nothing must.
+    """
+
+    id: str
+    title: str
+    severity: Severity = Severity.WARNING
+    why: str
+    basis: Basis = Basis.DOCUMENTED
+    sources: tuple[str, ...] = ()
+    when: str = ""
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The functions that find it; none where the command does by itself."""
+        return tuple(check for check in _CHECKS if check.rule_id == self.id)
+
+
+class _Page(TypedDict, total=False):
+    """What a rule says beside its functions; once, where it has several."""
+
+    title: str
+    why: str
+    sources: tuple[str, ...]
+    severity: Severity
+    basis: Basis
+    when: str
+
+
+_RULES: dict[str, Rule] = {}
+_CHECKS: list[Check] = []
+
+
+def rule(
+    rule_id: str,
+    *,
+    over: Over[P, W],
+    example: str | Mapping[K, str] = "",
+    orchestrators: tuple[str, ...] = (),
+    actions: tuple[str, ...] = (),
+    answers: tuple[str, ...] = (),
+    **page: Unpack[_Page],
+) -> Callable[[Callable[[P], Found] | Callable[[P, W], Found]], object]:
+    """Make a function a rule, or one more function of a rule that has its page already.
+
+    Args:
+        rule_id: the rule's id.
+        over: what the function is applied to: it takes a part, and the whole if it has a second
+            parameter.
+        example: the shortest file in which it finds something; by kind, or of the only kind.
+        orchestrators: as those of `Check`.
+        actions: as those of `Check`.
+        answers: as those of `Check`.
+        page: the other attributes of `Rule`.
+    """
+    if page:
+        describe(rule_id, **page)
+    examples = dict.fromkeys(over.examples, example) if isinstance(example, str) else example
+
+    def register(find: Callable[..., Found]) -> object:
+        takes_whole = len(signature(find).parameters) > 1
+        _CHECKS.append(
+            Check(
+                rule_id=rule_id,
+                over=over,
+                find=find if takes_whole else lambda part, _: find(part),
+                orchestrators=orchestrators,
+                examples={kind: f"{text.strip()}\n" for kind, text in examples.items() if text},
+                actions=actions,
+                answers=answers,
+            )
+        )
+        return find
+
+    return register
+
+
+def describe(rule_id: str, **page: Unpack[_Page]) -> Rule:
+    """Add a rule that a command finds by itself, or that has functions of its own elsewhere."""
+    assert rule_id not in _RULES, f"two rules are called {rule_id}"
+    page["why"] = page["why"].strip()
+    _RULES[rule_id] = Rule(id=rule_id, **page)
+    return _RULES[rule_id]
+
+
+@cache
+def checks_of(command: str) -> tuple[Check, ...]:
+    """Return the functions that a command applies, in their order."""
+    for name in _MODULES[command]:
+        _load(name)
+    return tuple(check for check in _CHECKS if check.over.command == command)
+
+
+@cache
+def all_rules() -> Mapping[str, Rule]:
+    """Return every rule of every command by its id, in the order of the ids."""
+    for command in _MODULES:
+        checks_of(command)
+    return dict(sorted(_RULES.items()))
+
+
+def rule_called(rule_id: str) -> Rule:
+    """Return a rule of the modules that are loaded."""
+    return _RULES[rule_id]
+
+
+def _load(name: str) -> None:
+    """Import a module, and those of a package."""
+    module = importlib.import_module(name)
+    for each in pkgutil.iter_modules(getattr(module, "__path__", ())):
+        importlib.import_module(f"{name}.{each.name}")
