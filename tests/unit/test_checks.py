@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from trainshed.checks import judge
+from trainshed.checks import ClusterInFleet, judge
 from trainshed.findings import Finding, Place, Rule, Severity
 from trainshed.findings.pages import examples
-from trainshed.findings.rule import all_rules
+from trainshed.findings.rule import all_rules, checks_of
 from trainshed.findings.text import accepted_lines
-from trainshed.plan import ClusterPlan
+from trainshed.plan import ClusterPlan, Fleet
 from trainshed.spec import SpecError
 
 RULES = tuple(rule for rule in all_rules().values() if "cluster file" in examples(rule))
@@ -165,3 +165,18 @@ def test_a_rule_accepted_for_many_reasons_gets_one_line() -> None:
         "accepted TS-ZON-001, 2 times: one",
         "a.yaml: accepted TS-ZON-001: two",
     ]
+
+
+def test_a_rule_of_one_orchestrator_is_not_applied_to_others(
+    planned: Callable[[str], ClusterPlan],
+) -> None:
+    text = f"{CLEAN}orchestrator: ec2\n"
+    own = [check for check in checks_of("check") if check.orchestrators == ("batch",)]
+
+    def judged_by(plan: ClusterPlan) -> set[str]:
+        whole = ClusterInFleet(plan=plan, fleet=Fleet(clusters=(plan,)))
+        return {check.rule_id for check in own if [*check.parts(whole)] == [plan]}
+
+    assert {"TS-BAT-004", "TS-EFA-001", "TS-JOB-001"} <= {check.rule_id for check in own}
+    assert judged_by(planned(CLEAN)) == {check.rule_id for check in own}
+    assert judged_by(planned(text)) == set()

@@ -114,7 +114,7 @@ def _sections(rule: Rule) -> Iterator[str]:
             found="\n".join(line for each in findings for line in finding_lines(each)),
         )
     remedies = (each.remedy for findings in found.values() for each in findings if each.remedy)
-    if remedy := as_markdown(next(remedies, "")):
+    if remedy := rule.remedy or as_markdown(next(remedies, "")):
         yield f"\n## What to do\n\n{remedy[0].upper()}{remedy[1:]}.\n"
     for check in rule.checks:
         yield from _asks(check)

@@ -21,6 +21,8 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     # Some have their pages in those of `check`.
     "lint": ("trainshed.checks.rules", "trainshed.lint.rules"),
     "preflight": ("trainshed.preflight.rules",),
+    "bench judge": ("trainshed.collectives.rules",),
+    "bench judge of several logs": ("trainshed.collectives.rules",),
     "container push, container list, preflight": ("trainshed.containers.drivers",),
     "check, preflight, lint": ("trainshed.findings.acceptance",),
 }
@@ -90,6 +92,7 @@ class Rule:
         basis: how that is known.
         sources: addresses of the pages that say so, or what else it rests on.
         when: what must be for it to be checked, in words; empty when nothing must.
+        remedy: what to do, for rules without an example, whose findings say it.
     """
 
     id: str
@@ -99,6 +102,7 @@ class Rule:
     basis: Basis = Basis.DOCUMENTED
     sources: tuple[str, ...] = ()
     when: str = ""
+    remedy: str = ""
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -115,6 +119,7 @@ class _Page(TypedDict, total=False):
     severity: Severity
     basis: Basis
     when: str
+    remedy: str
 
 
 _RULES: dict[str, Rule] = {}

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.plan import BatchPlan, ClusterPlan
+from trainshed.orchestrators import Orchestrator
+from trainshed.plan import ClusterPlan
 
 _PATH = ("instance", "ami")
 _OF_AWS = "/aws/service/"
@@ -63,6 +64,7 @@ def ecs_ami(plan: ClusterPlan) -> Iterator[Violation]:
 @rule(
     "TS-AMI-004",
     over=clusters,
+    orchestrators=(Orchestrator.BATCH,),
     title="The AMI has no ECS agent, so its nodes take no job",
     severity=Severity.ERROR,
     why="""
@@ -83,7 +85,7 @@ instance:
 def no_ecs_agent(plan: ClusterPlan) -> Iterator[Violation]:
     """Nodes of AWS Batch need the ECS agent."""
     asked = plan.ami.asked
-    if isinstance(plan.orchestrator, BatchPlan) and asked.startswith(_WITHOUT_ECS_AGENT):
+    if asked.startswith(_WITHOUT_ECS_AGENT):
         yield Violation(
             path=_PATH,
             message=f"{asked} is an AMI of AWS without an ECS agent: its nodes never join the "

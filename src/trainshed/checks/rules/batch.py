@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Violation, rule
+from trainshed.orchestrators import Orchestrator
 from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
 
 # EC2 API reference, DescribeCapacityBlockOfferings, CapacityDurationHours: 182 days.
@@ -106,6 +107,7 @@ def longer_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
 @rule(
     "TS-BAT-004",
     over=clusters,
+    orchestrators=(Orchestrator.BATCH,),
     title="Most of the container's memory may go into /dev/shm",
     why="""
 `/dev/shm` is a file system in memory, and what is written there counts as the container's memory.
@@ -122,8 +124,7 @@ job: {shared_memory_gib: 400}
 )
 def large_shared_memory(plan: ClusterPlan) -> Iterator[Violation]:
     """Processes need memory of their own."""
-    if not isinstance(plan.orchestrator, BatchPlan):
-        return
+    assert isinstance(plan.orchestrator, BatchPlan)
     container = plan.orchestrator.container
     rest = container.memory_mib - container.shared_memory_mib
     if rest < container.shared_memory_mib:
@@ -138,6 +139,7 @@ def large_shared_memory(plan: ClusterPlan) -> Iterator[Violation]:
 @rule(
     "TS-BAT-005",
     over=clusters,
+    orchestrators=(Orchestrator.BATCH,),
     title="/dev/shm is small for the node's accelerators",
     why="""
 Processes of one node hand data to each other through `/dev/shm`: workers that load data for
@@ -158,8 +160,7 @@ job: {shared_memory_gib: 2}
 )
 def small_shared_memory(plan: ClusterPlan) -> Iterator[Violation]:
     """Each accelerator's process needs some shared memory."""
-    if not isinstance(plan.orchestrator, BatchPlan):
-        return
+    assert isinstance(plan.orchestrator, BatchPlan)
     container, accelerators = plan.orchestrator.container, plan.instance.accelerator.count
     by_default = container.memory_mib // 8
     if container.shared_memory_mib < min(accelerators * 1024, by_default):

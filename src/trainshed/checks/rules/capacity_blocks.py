@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Severity, Violation, rule
+from trainshed.orchestrators import Orchestrator
 from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
 
 _BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html"
@@ -48,6 +49,7 @@ def larger_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
 @rule(
     "TS-CAP-003",
     over=clusters,
+    orchestrators=(Orchestrator.BATCH,),
     title="Nodes are kept on a Capacity Block that is there for a time only",
     why="""
 With `instance.nodes.min`, AWS Batch keeps that many nodes at all times. Before the block begins
@@ -69,7 +71,7 @@ def nodes_kept_on_a_block(plan: ClusterPlan) -> Iterator[Violation]:
     """AWS Batch should launch into a Capacity Block only for jobs."""
     nodes, block = plan.nodes.min, plan.capacity.target
     in_block = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
-    if in_block and nodes and isinstance(plan.orchestrator, BatchPlan):
+    if in_block and nodes:
         yield Violation(
             path=("instance", "nodes", "min"),
             message=f"AWS Batch keeps {nodes} nodes at all times, but {block} begins at one time "

@@ -6,7 +6,8 @@ from trainshed.ami.channel import names_a_channel
 from trainshed.catalogue import with_efa_like
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.plan import BatchPlan, ClusterPlan
+from trainshed.orchestrators import Orchestrator
+from trainshed.plan import ClusterPlan
 
 _EFA_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html"
 
@@ -14,6 +15,7 @@ _EFA_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html"
 @rule(
     "TS-EFA-001",
     over=clusters,
+    orchestrators=(Orchestrator.BATCH,),
     title="A job may open a verbs device that is not EFA",
     why="""
 Containers get `/dev/infiniband/uverbs0` to `uverbsN`, one for each EFA interface. Types with
@@ -33,7 +35,7 @@ def other_verbs_devices(plan: ClusterPlan) -> Iterator[Violation]:
     instance = plan.instance
     efa_devices = sum(row.kind.has_efa for row in plan.interfaces)
     ours = names_a_channel(plan.ami.asked)
-    if not isinstance(plan.orchestrator, BatchPlan) or ours or not efa_devices:
+    if ours or not efa_devices:
         return
     if instance.other_verbs_devices:
         yield Violation(
@@ -107,6 +109,7 @@ def no_rdma(plan: ClusterPlan) -> Iterator[Violation]:
 @rule(
     "TS-EFA-004",
     over=clusters,
+    orchestrators=(Orchestrator.BATCH,),
     title="The layout may leave no device index to the interface of a job",
     why="""
 Each node of a multi-node job gets a network interface of its own on card 0. No document says
@@ -131,7 +134,7 @@ def no_index_for_the_job(plan: ClusterPlan) -> Iterator[Violation]:
     used = {row.device for row in plan.interfaces}
     lowest_free = min(set(range(len(used) + 1)) - used)
     slots = plan.instance.network_cards[0].slots
-    if isinstance(plan.orchestrator, BatchPlan) and lowest_free >= slots:
+    if lowest_free >= slots:
         yield Violation(
             path=("instance", "interfaces"),
             message=f"profile {plan.profile} uses the device indexes 0 to {lowest_free - 1} of "

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
+from trainshed.orchestrators import Orchestrator
+from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.plan.batch import LONGEST_UPDATE_MINUTES
 
 # CloudFormation's schema of schemas, timeoutInMinutes; that of the compute environment has none.
@@ -14,6 +15,7 @@ _STACK_WAITS_HOURS = 2
 @rule(
     "TS-JOB-001",
     over=clusters,
+    orchestrators=(Orchestrator.BATCH,),
     title="Jobs may run longer than an infrastructure update waits",
     why="""
 When the AMI, the launch template or another part of the nodes changes, AWS Batch replaces the
@@ -43,6 +45,7 @@ def longer_than_an_update(plan: ClusterPlan) -> Iterator[Violation]:
 @rule(
     "TS-JOB-028",
     over=clusters,
+    orchestrators=(Orchestrator.BATCH,),
     title="A deployment waits for running jobs, and may fail",
     severity=Severity.INFO,
     basis=Basis.INFERRED,
@@ -78,6 +81,5 @@ def deployment_waits(plan: ClusterPlan) -> Iterator[Violation]:
 
 
 def _updates_wait(plan: ClusterPlan) -> bool:
-    """Whether AWS Batch updates the nodes' environment; one on a Capacity Block is replaced."""
-    of_batch = isinstance(plan.orchestrator, BatchPlan)
-    return of_batch and plan.capacity.kind is not CapacityKind.CAPACITY_BLOCK
+    """Whether the nodes' environment is updated; one on a Capacity Block is replaced."""
+    return plan.capacity.kind is not CapacityKind.CAPACITY_BLOCK

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.plan import BatchPlan, ClusterPlan
+from trainshed.orchestrators import Orchestrator
+from trainshed.plan import ClusterPlan
 from trainshed.plan.network import JOB_RULES
 
 _DEFAULT_GROUP = """
@@ -19,6 +20,7 @@ _SOURCES = ("https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",)
 @rule(
     "TS-NET-001",
     over=clusters,
+    orchestrators=(Orchestrator.BATCH,),
     title="Multi-node jobs use the default security group of an existing VPC as it is",
     why=_DEFAULT_GROUP
     + """
@@ -38,8 +40,7 @@ network: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0}
 def default_group_as_it_is(plan: ClusterPlan) -> Iterator[Violation]:
     """The default group of an existing VPC must have the rules that jobs need."""
     network = plan.network
-    uses_it = isinstance(plan.orchestrator, BatchPlan) and network.vpc_id
-    if uses_it and network.default_security_group_id is None:
+    if network.vpc_id and network.default_security_group_id is None:
         yield Violation(
             path=("network", "vpc"),
             message=f"multi-node jobs use the default security group of {network.vpc_id}, and "

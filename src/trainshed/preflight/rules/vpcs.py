@@ -9,7 +9,7 @@ from trainshed.catalogue import Quota, increase_command
 from trainshed.catalogue.quotas import ELASTIC_IPS, NAT_GATEWAYS, VPCS
 from trainshed.deployed_stacks import find_stack
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.plan import BatchPlan
+from trainshed.orchestrators import Orchestrator
 from trainshed.preflight.rules.subnets import existing_subnet
 from trainshed.preflight.subject import Subject, accounts
 from trainshed.quotas import find_quota
@@ -278,6 +278,7 @@ def s3_gateway(subject: Subject) -> Iterator[Violation]:
 @rule(
     "TS-ACC-027",
     over=accounts,
+    orchestrators=(Orchestrator.BATCH,),
     title="The default security group does not let containers of a job talk",
     when="an existing VPC with AWS Batch",
     why="""
@@ -293,7 +294,7 @@ default group. Many accounts take away that group's rules: then the nodes wait f
 def default_group(subject: Subject) -> Iterator[Violation]:
     """Its members reach each other, and HTTPS; or the stack adds what lacks."""
     network = subject.plan.network
-    if network.vpc_id is None or not isinstance(subject.plan.orchestrator, BatchPlan):
+    if network.vpc_id is None:
         return
     filters = [
         {"Name": "vpc-id", "Values": [network.vpc_id]},
