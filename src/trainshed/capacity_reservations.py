@@ -32,7 +32,6 @@ class CapacityReservation:
         zone_name: for instance `us-west-2d`.
         zone_id: for instance `usw2-az4`.
         tenancy: default or dedicated.
-        placement_group_arn: of the placement group that it was made in, or None.
     """
 
     reservation_id: str
@@ -47,7 +46,6 @@ class CapacityReservation:
     zone_name: str = ""
     zone_id: str = ""
     tenancy: str = "default"
-    placement_group_arn: str | None = None
 
     def __str__(self) -> str:
         """Say what it is, and its id."""
@@ -127,7 +125,6 @@ def _described(region: Region, ids: list[str]) -> tuple[CapacityReservation, ...
                 zone_name=found.get("AvailabilityZone", ""),
                 zone_id=found.get("AvailabilityZoneId", ""),
                 tenancy=found.get("Tenancy", "default"),
-                placement_group_arn=found.get("PlacementGroupArn"),
             )
             for found in answer["CapacityReservations"]
         )

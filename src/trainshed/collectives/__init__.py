@@ -1,16 +1,13 @@
 """Collective benchmarks: what they printed, and what it says of the nodes."""
 
-from trainshed.collectives.judge import Cluster, NetworkUse, judge, network_use, slow_nodes
-from trainshed.collectives.model import BenchmarkRun, LogLine, Measurement, Operation, Tool
+from trainshed.collectives.judge import Cluster, judge, network_use, slow_nodes
+from trainshed.collectives.model import BenchmarkRun, Operation, Tool
 from trainshed.collectives.reader import read_benchmark
 from trainshed.collectives.table import UnreadableLog
 
 __all__ = [
     "BenchmarkRun",
     "Cluster",
-    "LogLine",
-    "Measurement",
-    "NetworkUse",
     "Operation",
     "Tool",
     "UnreadableLog",

@@ -2,16 +2,14 @@
 
 from trainshed.cost.cluster import ClusterCost, cluster_cost
 from trainshed.cost.fleet import FleetCost, fleet_cost
-from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Way, amount
+from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Total, amount
 
 __all__ = [
     "HOURS_PER_MONTH",
     "ClusterCost",
     "CostRow",
     "FleetCost",
-    "Run",
     "Total",
-    "Way",
     "amount",
     "cluster_cost",
     "fleet_cost",

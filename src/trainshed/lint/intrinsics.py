@@ -16,7 +16,6 @@ from trainshed.lint.symbol import Symbol
 _VARIABLE = re.compile(r"\$\{([^!{}][^{}]*)\}")
 _DYNAMIC = re.compile(r"\{\{resolve:")
 _NO_VALUE = "AWS::NoValue"
-_SCALARS = (str, int, float, bool)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

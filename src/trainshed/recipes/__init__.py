@@ -2,12 +2,11 @@
 
 from trainshed.recipes.cluster import rehearsal_on, work_on
 from trainshed.recipes.lookup import find_recipe, recipes, recipes_for
-from trainshed.recipes.model import JobNodes, JobRecipe, Parameter, Work
+from trainshed.recipes.model import JobNodes, JobRecipe, Work
 
 __all__ = [
     "JobNodes",
     "JobRecipe",
-    "Parameter",
     "Work",
     "find_recipe",
     "recipes",

@@ -27,8 +27,6 @@ function each(differences, describe) {
 
 function resource(difference) {
   return {
-    before_type: difference.oldResourceType ?? null,
-    after_type: difference.newResourceType ?? null,
     impact: difference.changeImpact,
     properties: each(difference.propertyUpdates, values),
     attributes: each(difference.otherChanges, values),

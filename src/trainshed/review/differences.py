@@ -27,15 +27,11 @@ class ResourceDifference:
     """A resource that differs.
 
     Attributes:
-        before_type: None where it was not there.
-        after_type: None where it is gone.
         impact: what happens to it, for instance `WILL_ORPHAN`.
         properties: those that differ, from the top.
         attributes: what else differs, for instance `DeletionPolicy`.
     """
 
-    before_type: str | None
-    after_type: str | None
     impact: str
     properties: Mapping[str, ValueDifference]
     attributes: Mapping[str, ValueDifference]

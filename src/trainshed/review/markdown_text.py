@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-from trainshed.review.plain_text import MOST_CHARACTERS, plain
+from trainshed.review.plain_text import plain
 
 # A space of no width, so that `@name` mentions nobody, and `#1` and an address link to nothing.
 # Renovate and Dependabot write the same.
@@ -19,12 +19,12 @@ _DOLLAR = "<span>$</span>"
 _LONGEST_VALUE = 300
 
 
-def prose(text: str, most: int = MOST_CHARACTERS) -> str:
+def prose(text: str) -> str:
     """Return text that reads as it is anywhere within a line, also in a cell of a table.
 
     It makes no markup, mentions nobody and links to nothing.
     """
-    line = _SYNTAX.sub(r"\\\1", escape(plain(text, most), quote=False))
+    line = _SYNTAX.sub(r"\\\1", escape(plain(text), quote=False))
     line = _REFERENCE.sub(_BREAK, _BLOCK.sub(r"\1\\\2", line))
     return line.replace("|", "&#124;").replace("$", _DOLLAR)
 

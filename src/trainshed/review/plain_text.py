@@ -7,7 +7,7 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-MOST_CHARACTERS = 2_000
+_MOST_CHARACTERS = 2_000
 
 
 def seen(text: str) -> str:
@@ -15,7 +15,7 @@ def seen(text: str) -> str:
     return _UNSEEN.sub("", text)
 
 
-def plain(text: str, most: int = MOST_CHARACTERS) -> str:
+def plain(text: str, most: int = _MOST_CHARACTERS) -> str:
     """Return a text in one line, without characters that nobody sees, and cut if it is longer."""
     line = " ".join(seen(text).split())
     cut = len(line) - most

@@ -12,13 +12,7 @@ from trainshed.teardown.survey import Survey
 _PAUSE_SECONDS = 5
 
 
-def remove(
-    region: Region,
-    survey: Survey,
-    *,
-    show: Callable[[str], None],
-    pause: Callable[[float], None] = time.sleep,
-) -> None:
+def remove(region: Region, survey: Survey, *, show: Callable[[str], None]) -> None:
     """Delete what a survey names; what the stacks' policies keep stays.
 
     Can be called again after it failed or was interrupted.
@@ -27,7 +21,6 @@ def remove(
         region: where they are.
         survey: what goes.
         show: gets each step, and an empty text while nothing new happens.
-        pause: waits so many seconds between two looks.
 
     Raises:
         Failure: with the resources that CloudFormation could not delete, and why.
@@ -49,7 +42,7 @@ def remove(
         region.call("cloudformation", "delete_stack", StackName=stack.stack_id)
         while (status := status_of(region, stack.stack_id)) == "DELETE_IN_PROGRESS":
             show("")
-            pause(_PAUSE_SECONDS)
+            time.sleep(_PAUSE_SECONDS)
         if status != "DELETE_COMPLETE":
             raise Failure(
                 f"{stack.name} is {status}: {_reasons(region, stack)}; mend that, and run the same "
