@@ -5,4 +5,4 @@ set -euo pipefail
 source /tmp/trainshed/lib/bake.sh 60-first-boot
 
 enable_units trainshed-first-boot.service trainshed-selftest.service
-ln -s /opt/trainshed/trainshed-launch /opt/trainshed/trainshed-bert /usr/local/bin/
+ln -s /opt/trainshed/trainshed-launch /usr/local/bin/

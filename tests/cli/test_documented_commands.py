@@ -58,14 +58,16 @@ ELSEWHERE = {
     "make demo": (TEST, "run: make demo"),
     "trainshed rehearse TrainCluster --nodes 4 -- trainshed-launch --processes 2 mpirun -n 8 "
     "python examples/all_reduce.py": ("tests/rehearse/test_rehearsal.py", '"rehearse", "TrainCl'),
-    "trainshed rehearse TrainCluster --nodes 4 --fault kill-child --fault-after 'step 14 of 26' -- "
-    "torchrun --nproc-per-node 1 --no-python trainshed-bert --model tiny --data synthetic "
+    "trainshed rehearse TrainCluster --nodes 4 --fault kill-child --fault-after 'step 14 of 26' "
+    "--send examples/bert -- "
+    "torchrun --nproc-per-node 1 examples/bert/train.py --model tiny --data synthetic "
     "--checkpoint /tmp/bert --micro-batch 4 --steps 26 --checkpoint-every 12": (
         "tests/rehearse/test_rehearsal.py",
         '"--fault", "kill-child", "--fault-after", "step 21 of 40"',
     ),
-    "trainshed job submit TrainCluster --nodes 16 --name bert -- torchrun --nproc-per-node 8 "
-    "--no-python trainshed-bert --model 1.5b --data /fsx/bert/data --checkpoint /fsx/bert/run1": (
+    "trainshed job submit TrainCluster --nodes 16 --name bert --send examples/bert -- torchrun "
+    "--nproc-per-node 8 examples/bert/train.py --model 1.5b --data /fsx/bert/data "
+    "--checkpoint /fsx/bert/run1": (
         "tests/recipes/test_bert_settings.py",
         '["--model", "1.5b", *PLACES]',
     ),
@@ -219,6 +221,10 @@ ELSEWHERE = {
     "trainshed job submit TrainCluster --nodes 2 --recipe collectives --set operation=all_gather": (
         RECIPES,
         '("submit", "TrainCluster", "--recipe", "collectives", "--set", "min_bytes=1M")',
+    ),
+    "trainshed job submit TrainCluster --recipe bert-340m": (
+        "tests/offline/test_job_recipes.py",
+        '*("submit", "TrainCluster", "--recipe", "bert-340m"',
     ),
     "trainshed job submit TrainCluster --recipe health": (
         RECIPES,

@@ -191,14 +191,6 @@ def test_an_image_can_start_a_command_on_the_nodes_of_a_job(run: Run, name: str)
     assert "node 0 of 1" in started.stdout.splitlines()
 
 
-def test_an_image_has_the_training_of_bert(run: Run) -> None:
-    # Without PyTorch, which the stand-in of the base has not.
-    started = run("habana", "trainshed-bert", "--help")
-
-    assert started.returncode == 78, started.stdout
-    assert "has no torch, which training needs" in started.stderr
-
-
 def test_ranks_of_a_rehearsal_find_each_other(run: Run) -> None:
     ranks = run(
         "cpu",

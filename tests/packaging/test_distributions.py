@@ -24,6 +24,7 @@ TRAINSHED = {
     "stacks/trainshed_stacks": "trainshed_stacks",
     "packer": "trainshed/_shipped/packer",
     "containers": "trainshed/_shipped/containers",
+    "examples/bert": "trainshed/_shipped/examples/bert",
 }
 FILES = (
     "action.yml",
@@ -83,6 +84,19 @@ def test_the_sources_are_those_of_the_wheel(run: Run, environment: Path) -> None
 
     [packages] = environment.glob("lib/python*/site-packages")
     assert shown.stdout.split() == ["None", str(packages / "trainshed/_shipped/packer")]
+
+
+def test_a_recipe_sends_the_program_that_the_wheel_has(run: Run) -> None:
+    code = (
+        "from trainshed.catalogue import lookup; from trainshed.recipes import find_recipe; "
+        "recipe = find_recipe('bert-340m', lookup('trn1.32xlarge')); "
+        "print(*sorted(recipe.rehearsal('/tmp').files.names))"
+    )
+
+    sent = run("python", "-c", code).stdout.split()
+
+    own = (path for path in (ROOT / "examples/bert").rglob("*") if path.suffix in (".py", ".md"))
+    assert sent == sorted(str(path.relative_to(ROOT / "examples")) for path in own)
 
 
 def test_the_commands_run_from_an_empty_directory(run: Run, tmp_path: Path) -> None:

@@ -203,7 +203,5 @@ def test_the_programs_are_written_for_the_python_of_amazon_linux(path: Path) -> 
 
     ast.parse(source, feature_version=(3, 9))
     if path.parent == PROGRAMS:
-        # PyTorch is in the Python of a container image or a user, not in the system's.
-        first = "env python3" if path.name == "trainshed-bert" else "python3 -IB"
-        assert source.startswith(f"#!/usr/bin/{first}\n")
+        assert source.startswith("#!/usr/bin/python3 -IB\n")
         assert path.stat().st_mode & 0o111

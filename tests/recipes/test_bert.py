@@ -1,6 +1,7 @@
-"""The parts of trainshed-bert, in one process: model, data, optimizers, checkpoints."""
+"""The parts of the BERT training, in one process: model, data, optimizers, checkpoints."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,15 +13,13 @@ h5py = pytest.importorskip("h5py", reason="needs h5py: run `make torch`")
 
 from torch import distributed  # noqa: E402
 
-from trainshed_bert.arguments import Arguments, parse  # noqa: E402
-from trainshed_bert.batch import IGNORED, Batch  # noqa: E402
+from trainshed_bert.batches import IGNORED, Batch  # noqa: E402
 from trainshed_bert.checkpoints import Checkpoints  # noqa: E402
-from trainshed_bert.data_parallel import DataParallel  # noqa: E402
-from trainshed_bert.device import Device  # noqa: E402
-from trainshed_bert.errors import BertError  # noqa: E402
+from trainshed_bert.devices import Device  # noqa: E402
+from trainshed_bert.engines import DataParallel  # noqa: E402
 from trainshed_bert.model import Bert  # noqa: E402
 from trainshed_bert.optimizers import make_optimizer  # noqa: E402
-from trainshed_bert.published import PUBLISHED  # noqa: E402
+from trainshed_bert.settings import PUBLISHED, Arguments, BertError, parse  # noqa: E402
 from trainshed_bert.shards import Shards  # noqa: E402
 from trainshed_bert.synthetic import synthetic_batches  # noqa: E402
 
@@ -47,8 +46,13 @@ def test_a_model_is_as_large_as_it_is_called(name: str, parameters: int) -> None
     assert sum(each.numel() for each in model.parameters()) == parameters
 
 
+def settings(**others: Any) -> Arguments:
+    words = ["--model", "tiny", "--data", "synthetic", "--checkpoint", "none"]
+    return replace(parse(words, "cpu"), seed=1, **{"sequence_length": LENGTH, **others})
+
+
 def synthetic(start: int = 0, rank: int = 0) -> Iterator[Batch]:
-    return synthetic_batches(TINY, micro_batch=4, length=LENGTH, seed=1, rank=rank, start=start)
+    return synthetic_batches(settings(micro_batch=4), rank=rank, start=start)
 
 
 def same(one: Batch, other: Batch) -> bool:
@@ -171,8 +175,7 @@ def write_shards(tmp_path: Path) -> Callable[..., Path]:
 
 
 def shards(folder: Path, rank: int = 0, ranks: int = 1, **others: Any) -> Shards:
-    settings = {"micro_batch": 2, "length": LENGTH, "seed": 1, **others}
-    return Shards(folder, TINY, rank=rank, ranks=ranks, **settings)
+    return Shards(folder, settings(**{"micro_batch": 2, **others}), rank=rank, ranks=ranks)
 
 
 def sequences(batches: Iterator[Batch], count: int) -> list[tuple[int, ...]]:
@@ -216,7 +219,7 @@ def test_places_without_a_masked_token_are_left_out(write_shards: Callable[..., 
     ("rows", "changes", "others", "message"),
     [
         ([4], {"ranks": 2}, {}, "has 1 files .*each of 2 processes"),
-        ([4], {"length": 128}, {}, "have 16 tokens; set --sequence-length"),
+        ([4], {"sequence_length": 128}, {}, "have 16 tokens; set --sequence-length"),
         ([1], {}, {}, "smaller than --micro-batch 2"),
         ([4], {}, {"input_ids": torch.full((4, LENGTH), 30_000)}, "the token 30000"),
         ([4], {}, {"input_ids": torch.zeros(4)}, "cannot be read"),

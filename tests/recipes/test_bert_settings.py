@@ -1,20 +1,16 @@
-"""What trainshed-bert is asked to do, and how the learning rate moves; PyTorch is not needed."""
+"""What the BERT training is asked to do, and how the learning rate moves; PyTorch is not needed."""
 
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from launched_nodes import ROOT
+from bert_training import PROGRAM
 
 from trainshed.catalogue import lookup
 from trainshed.recipes import JobNodes, find_recipe
-from trainshed_bert.arguments import parse
-from trainshed_bert.errors import BertError
-from trainshed_bert.published import PUBLISHED
-from trainshed_bert.schedule import rate
+from trainshed_bert.settings import BertError, parse, rate
 
-PROGRAM = ROOT / "packer/files/opt/trainshed/trainshed-bert"
 PLACES = ("--data", "synthetic", "--checkpoint", "/fsx/bert")
 
 
@@ -49,7 +45,7 @@ def test_recipes_ask_for_what_the_program_knows_as_published(
     one = JobNodes(instance=node, count=1, shared_folder="/fsx")
     words = found.work(one, found.read({})).command
 
-    asked = parse(words[words.index("trainshed-bert") + 1 :], device)
+    asked = parse(words[words.index("bert/train.py") + 1 :], device)
     published = parse(["--model", asked.model, *PLACES], device)
 
     for name in (
@@ -71,8 +67,8 @@ def test_what_is_given_counts() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--sequence-length", "513"), "more than the 512 positions of 340m"),
-        (("--sequence-length", "7"), "must be at least 8"),
+        (("--sequence-length", "513"), "340m takes 8 to 512 tokens"),
+        (("--sequence-length", "7"), "340m takes 8 to 512 tokens"),
         (("--zero", "1", "--device", "xla"), "use --zero 0"),
     ],
 )
@@ -89,7 +85,7 @@ def test_a_wrong_option_ends_with_the_code_that_is_not_tried_again(
         parse(["--model", "tiny", *PLACES, option], "cpu")
 
     assert ended.value.code == 78
-    assert capsys.readouterr().err.startswith("trainshed-bert: ERROR: ")
+    assert capsys.readouterr().err.startswith("bert: ERROR: ")
 
 
 def test_a_python_without_pytorch_says_so_in_one_line(tmp_path: Path) -> None:
@@ -103,7 +99,7 @@ def test_a_python_without_pytorch_says_so_in_one_line(tmp_path: Path) -> None:
     )
 
     assert ended.returncode == 78
-    assert ended.stderr.startswith("trainshed-bert: ERROR: ")
+    assert ended.stderr.startswith("bert: ERROR: ")
     assert "has no torch, which training needs; install it in the container image" in ended.stderr
     assert ended.stderr.count("\n") == 1
 
@@ -113,4 +109,6 @@ def test_a_python_without_pytorch_says_so_in_one_line(tmp_path: Path) -> None:
     [(1, 0.02), (25, 0.5), (50, 1), (300, 1), (650, 0.5), (1000, 0)],
 )
 def test_the_learning_rate_rises_stays_and_falls(step: int, expected: float) -> None:
-    assert rate(step, 1000, 1.0, PUBLISHED["1.5b"]) == pytest.approx(expected)
+    asked = parse(["--model", "1.5b", *PLACES, "--steps", "1000", "--learning-rate", "0.5"], "cpu")
+
+    assert rate(step, asked) == pytest.approx(expected / 2)

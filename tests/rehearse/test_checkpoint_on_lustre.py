@@ -15,15 +15,17 @@ from typing import Any
 
 import pytest
 import skips
-from bert_training import PROGRAM, SMALL_BATCHES, VARIABLES
+from bert_training import SMALL_BATCHES, VARIABLES
 from image_bench import Layer, push
 from image_registry import serving_registry
 from job_bench import JobBench, job_aws
+from launched_nodes import LAUNCH
 from libraries import needs_libraries
 from node_root import NodeRoot, needs_namespaces
 
 from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
+from trainshed.jobs.sent_files import VARIABLE, pack
 
 ROOT = Path(__file__).parents[2]
 USER = 2000
@@ -96,10 +98,11 @@ def test_a_training_writes_its_checkpoint_to_a_new_file_system(
 ) -> None:
     bench = JobBench(aws)
     programs = {str(path): str(path) for path in PROGRAMS}
-    path = f"{PROGRAM.parent}:{sys.prefix}/bin:/usr/bin"
+    sent = pack(ROOT / "examples", [Path("bert")])
+    path = f"{LAUNCH.parent}:{sys.prefix}/bin:/usr/bin"
     command = (
-        *("trainshed-launch", "torchrun", "--nproc-per-node", "1", "--no-python"),
-        *("trainshed-bert", "--model", "tiny", "--data", "synthetic", *SMALL_BATCHES),
+        *("trainshed-launch", "torchrun", "--nproc-per-node", "1"),
+        *("bert/train.py", "--model", "tiny", "--data", "synthetic", *SMALL_BATCHES),
         *("--steps", "1", "--checkpoint-every", "1", "--checkpoint", "/fsx/bert/run1"),
     )
 
@@ -108,7 +111,8 @@ def test_a_training_writes_its_checkpoint_to_a_new_file_system(
         nodes=1,
         image=push_image(aws),
         environment=[
-            {"name": name, "value": value} for name, value in {"PATH": path, **VARIABLES}.items()
+            {"name": name, "value": value}
+            for name, value in {"PATH": path, VARIABLE: sent.archive, **VARIABLES}.items()
         ],
         **mounted({"/fsx": str(file_system), **programs}),
     )

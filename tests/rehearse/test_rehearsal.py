@@ -344,11 +344,20 @@ def test_a_training_that_lost_a_child_is_tried_again_and_goes_on_from_its_checkp
     fault = ("--fault", "kill-child", "--fault-after", "step 21 of 40")
     torchrun = ("torchrun", "--nproc-per-node", "1", "--no-python")
     variables = ("env", *(f"{name}={value}" for name, value in VARIABLES.items()))
-    training = ("trainshed-bert", "--model", "tiny", "--data", "synthetic", *SMALL_BATCHES)
+    training = (
+        "python3",
+        "examples/bert/train.py",
+        "--model",
+        "tiny",
+        "--data",
+        "synthetic",
+        *SMALL_BATCHES,
+    )
     steps = ("--steps", "40", "--checkpoint-every", "20")
 
     answer = rehearse(
-        *("rehearse", "TrainCluster", "--nodes", "2", *fault, "--", *torchrun, *variables),
+        *("rehearse", "TrainCluster", "--nodes", "2", *fault, "--send", "examples/bert"),
+        *("--", *torchrun, *variables),
         *(*training, *steps, "--checkpoint", str(tmp_path / "checkpoint")),
     )
 
@@ -465,8 +474,8 @@ def test_a_recipe_is_rehearsed_with_its_tiny_model(
     [wanted] = asked
     assert (wanted.cluster, wanted.nodes) == ("TrainCluster", 2)
     words = " ".join(wanted.work.command)
-    assert words.startswith("trainshed-launch torchrun --nproc-per-node 2 --no-python ")
-    assert " trainshed-bert --zero 0 " in words and " --model tiny " in words
+    assert words.startswith("trainshed-launch torchrun --nproc-per-node 2 ")
+    assert " bert/train.py --zero 0 " in words and " --model tiny " in words
     assert f"command: {words}" in answer.err
     assert not Path(wanted.work.command[wanted.work.command.index("--checkpoint") + 1]).exists()
 

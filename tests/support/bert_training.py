@@ -7,18 +7,19 @@ from pathlib import Path
 
 from launched_nodes import ROOT, Nodes
 
-PROGRAM = ROOT / "packer/files/opt/trainshed/trainshed-bert"
+PROGRAM = ROOT / "examples/bert/train.py"
 _STEP = re.compile(r"step (\d+) of \d+: loss (\d+\.\d+), \d+\.\d sequences/s$", re.M)
 # A part of DeepSpeed that is not used here compiles otherwise, which takes a second. Threads of
 # processes that share few CPUs wait for each other by spinning, as long as they compute.
 VARIABLES = {"TORCHDYNAMO_DISABLE": "1", "OMP_NUM_THREADS": "1"}
 # Nodes on loopback: gloo would take the interface that the host's name stands for.
 _ENVIRONMENT = {"GLOO_SOCKET_IFNAME": "lo", **VARIABLES}
-TORCHRUN = ("torchrun", "--nproc-per-node", "1", "--master-port", "{port}", "--no-python")
+TORCHRUN = ("torchrun", "--nproc-per-node", "1", "--master-port", "{port}")
 PLAIN = (
     "sh",
     "-c",
-    'MASTER_PORT={port} RANK=$NODE_RANK WORLD_SIZE=$NNODES LOCAL_RANK=0 exec "$0" "$@"',
+    'MASTER_PORT={port} RANK=$NODE_RANK WORLD_SIZE=$NNODES LOCAL_RANK=0 exec python3 "$@"',
+    "python3",
 )
 # Steps of BF16 take CPUs long, and longer than the rest.
 SMALL_BATCHES = ("--micro-batch", "4", "--sequence-length", "16")

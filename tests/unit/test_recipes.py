@@ -196,7 +196,7 @@ def test_what_is_wrong_is_said(
     [
         pytest.param(
             *("bert-1.5b", "dl1.24xlarge", 16),
-            "trainshed-launch torchrun --nproc-per-node 8 --no-python trainshed-bert --zero 1 "
+            "trainshed-launch torchrun --nproc-per-node 8 bert/train.py --zero 1 "
             "--sequence-length 128 --model 1.5b --micro-batch 16 --accumulation 24 "
             "--learning-rate 0.003 --steps 155000 --data synthetic "
             "--checkpoint /fsx/checkpoints/bert-1.5b --checkpoint-every 200 --keep 2 --seed 12439",
@@ -204,7 +204,7 @@ def test_what_is_wrong_is_said(
         ),
         pytest.param(
             *("bert-5b", "dl1.24xlarge", 16),
-            "trainshed-launch torchrun --nproc-per-node 8 --no-python trainshed-bert --zero 2 "
+            "trainshed-launch torchrun --nproc-per-node 8 bert/train.py --zero 2 "
             "--sequence-length 128 --model 5b --micro-batch 24 --accumulation 4 "
             "--steps 75000 --data synthetic --checkpoint /fsx/checkpoints/bert-5b "
             "--checkpoint-every 200 --keep 2 --seed 12439",
@@ -212,7 +212,7 @@ def test_what_is_wrong_is_said(
         ),
         pytest.param(
             *("bert-340m", "trn1.32xlarge", 4),
-            "trainshed-launch torchrun --nproc-per-node 32 --no-python trainshed-bert --zero 0 "
+            "trainshed-launch torchrun --nproc-per-node 32 bert/train.py --zero 0 "
             "--sequence-length 128 --model 340m --micro-batch 16 --accumulation 8 "
             "--steps 28125 --data synthetic --checkpoint /fsx/checkpoints/bert-340m "
             "--checkpoint-every 200 --keep 2 --seed 12439",
@@ -265,10 +265,12 @@ def test_a_rehearsal_is_the_same_training_with_a_tiny_model(recipe: JobRecipe) -
     work = recipe.work(job_nodes, recipe.read({}))
     small = recipe.rehearsal("/tmp/shared")
 
+    assert work.files and small.files == work.files
+    assert "bert/train.py" in work.files.names
     full = " ".join(work.command)
     zero = full[full.index("--zero") :].split()[1]
     assert " ".join(small.command) == (
-        "trainshed-launch torchrun --nproc-per-node 2 --no-python trainshed-bert "
+        "trainshed-launch torchrun --nproc-per-node 2 bert/train.py "
         f"--zero {zero} --sequence-length 128 --model tiny --data synthetic "
         "--checkpoint /tmp/shared --checkpoint-every 5"
     )

@@ -15,7 +15,7 @@ from trainshed.pins.recipe import recipe_text
 
 _ARGUMENT = re.compile(r"^ARG +([A-Z_]+)", re.MULTILINE)
 # Of what is in an AMI: how pins are read, and what jobs start. Tests and caches stay behind.
-_PROGRAMS = ("pin", "trainshed-launch", "trainshed-bert", "lib")
+_PROGRAMS = ("pin", "trainshed-launch", "lib")
 
 
 def build_arguments(

@@ -19,7 +19,7 @@ from trainshed.files import read_bytes
 
 # trainshed-launch unpacks its value, and starts the command in the folder with the files.
 VARIABLE = "TRAINSHED_FILES"
-_MOST_CHARACTERS = 16 * 1024
+MOST_CHARACTERS = 18_000
 # A folder that has more is not read to its end.
 _MOST_BYTES = 1024 * 1024
 
@@ -53,7 +53,7 @@ def pack(folder: Path, asked: Iterable[Path]) -> SentFiles:
     if sum(path.stat().st_size for path in paths) > _MOST_BYTES:
         raise _too_large(f"more than {_MOST_BYTES} bytes")
     content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+    with tarfile.TarFile(fileobj=content, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for path, name in sorted(paths.items()):
             member = tarfile.TarInfo(name.as_posix())
             # Nothing that changes by itself: the same files are the same archive.
@@ -63,8 +63,8 @@ def pack(folder: Path, asked: Iterable[Path]) -> SentFiles:
             archive.addfile(member, io.BytesIO(data))
     # bzip2 makes less of so little text than xz does, and any Python reads it.
     packed = base64.b64encode(bz2.compress(content.getvalue())).decode()
-    if len(packed) > _MOST_CHARACTERS:
-        raise _too_large(f"{len(packed)} characters when compressed, {_MOST_CHARACTERS} at most")
+    if len(packed) > MOST_CHARACTERS:
+        raise _too_large(f"{len(packed)} characters when compressed, {MOST_CHARACTERS} at most")
     return SentFiles(names=frozenset(name.as_posix() for name in paths.values()), archive=packed)
 
 

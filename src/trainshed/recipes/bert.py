@@ -1,17 +1,23 @@
 """The published pre-training runs of BERT, phase 1: sequences of 128 tokens.
 
-`trainshed-bert` takes what its command leaves out, such as the learning rate, from the same runs.
+Its program goes with the job. It takes what its command leaves out, such as the learning rate, from
+the same runs.
 """
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.errors import TrainshedError
+from trainshed.jobs.sent_files import pack
 from trainshed.jobs.submission import LAUNCHER
 from trainshed.recipes.model import PUBLISHED, JobNodes, JobRecipe, Kind, Parameter, Values, Work
+from trainshed.sources import shipped
 
 # Stands for the folder of the cluster's file system, in a parameter.
 _SHARED = "SHARED"
+# Below the folder of examples.
+_PROGRAM = "bert/train.py"
 # Processes of a rehearsal on each node, and after how many of its 20 steps it writes a checkpoint.
 _REHEARSAL_RANKS, _REHEARSAL_EVERY = 2, 5
 
@@ -96,12 +102,21 @@ def _run(name: str, steps: str, source: str) -> tuple[Parameter, ...]:
     )
 
 
-def _bert(ranks: int, zero: int, options: Mapping[str, int | str]) -> tuple[str, ...]:
+def _bert(
+    ranks: int,
+    zero: int,
+    options: Mapping[str, int | str],
+    environment: Mapping[str, str] | None = None,
+) -> Work:
     """Return the training on each node, with so many processes there."""
     words = [str(word) for option in options.items() for word in option]
-    return (
-        *(LAUNCHER, "torchrun", "--nproc-per-node", str(ranks), "--no-python"),
-        *("trainshed-bert", "--zero", str(zero), "--sequence-length", "128", *words),
+    return Work(
+        command=(
+            *(LAUNCHER, "torchrun", "--nproc-per-node", str(ranks), _PROGRAM),
+            *("--zero", str(zero), "--sequence-length", "128", *words),
+        ),
+        environment=environment or {},
+        files=pack(shipped("examples"), [Path(_PROGRAM).parent]),
     )
 
 
@@ -121,7 +136,7 @@ def _training(
             "--keep": values["keep"],
             "--seed": values["seed"],
         }
-        return Work(command=_bert(nodes.ranks_each, zero, options), environment=environment)
+        return _bert(nodes.ranks_each, zero, options, environment)
 
     return work
 
@@ -143,7 +158,7 @@ def _rehearsal(zero: int) -> Callable[[str], Work]:
             "--checkpoint": folder,
             "--checkpoint-every": _REHEARSAL_EVERY,
         }
-        return Work(command=_bert(_REHEARSAL_RANKS, zero, options))
+        return _bert(_REHEARSAL_RANKS, zero, options)
 
     return work
 

@@ -1,9 +1,4 @@
-"""Checkpoints in a folder that all nodes share.
-
-FOLDER/settings.json          of the training that the checkpoints belong to
-FOLDER/step-00000200/         what the engine wrote
-FOLDER/latest                 the name of the last one that all processes have written
-"""
+"""Checkpoints in a folder that all nodes share: docs/bert.md names its files."""
 
 from __future__ import annotations
 
@@ -16,10 +11,9 @@ from shutil import rmtree
 
 from torch import distributed
 
-from trainshed_bert.arguments import Arguments
-from trainshed_bert.device import Device
-from trainshed_bert.engine import Engine
-from trainshed_bert.errors import BertError
+from trainshed_bert.devices import Device
+from trainshed_bert.engines import Engine
+from trainshed_bert.settings import Arguments, BertError
 
 _NAME = "step-{:08d}"
 _PATTERN = re.compile(r"step-(\d{8})")
@@ -27,10 +21,6 @@ _PATTERN = re.compile(r"step-(\d{8})")
 
 class Checkpoints:
     """The checkpoints of one training.
-
-    Args:
-        arguments: of the training.
-        device: of this process.
 
     Raises:
         BertError: the folder cannot be used, is not shared, or is another training's.

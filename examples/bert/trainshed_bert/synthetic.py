@@ -6,31 +6,26 @@ from collections.abc import Iterator
 
 import torch
 
-from trainshed_bert.batch import Batch
-from trainshed_bert.published import Shape
-from trainshed_bert.random_numbers import generator
+from trainshed_bert.batches import Batch, generator
+from trainshed_bert.settings import Arguments
 
 _CLS, _SEP, _MASK, _FIRST = 1, 2, 3, 4
 _MASKED = 0.15
 
 
-def synthetic_batches(
-    shape: Shape, *, micro_batch: int, length: int, seed: int, rank: int, start: int
-) -> Iterator[Batch]:
+def synthetic_batches(asked: Arguments, *, rank: int, start: int) -> Iterator[Batch]:
     """Yield batches without end; the same for the same arguments.
 
     Few tokens are frequent and most are rare, more so than in language, and each second token
     follows from the one before it. The second sentence, if it is related, begins as the first.
 
     Args:
-        shape: of the model.
-        micro_batch: sequences in a batch.
-        length: of a sequence.
-        seed: of the training.
+        asked: the settings of the training.
         rank: whose part of the data it is.
         start: which batch is the first, from 0.
     """
-    words = shape.vocabulary - _FIRST
+    micro_batch, length = asked.micro_batch, asked.sequence_length
+    words = asked.published.shape.vocabulary - _FIRST
     frequency = torch.arange(1, words + 1, dtype=torch.float) ** -1.5
     masks = max(1, int(length * _MASKED))
     first_half = (length - 3) // 2
@@ -38,7 +33,7 @@ def synthetic_batches(
     segments[:, first_half + 2 :] = 1
     number = start
     while True:
-        random = generator(seed, rank, number)
+        random = generator(asked.seed, rank, number)
         drawn = torch.multinomial(
             frequency, micro_batch * length, replacement=True, generator=random
         ).view(micro_batch, length)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 import signal
-from collections.abc import Iterator
 from itertools import islice
 from time import monotonic
 from types import FrameType
 
 from torch import distributed
 
-from trainshed_bert.arguments import Arguments
-from trainshed_bert.batch import Batch
+from trainshed_bert.batches import derived_seed
 from trainshed_bert.checkpoints import Checkpoints
-from trainshed_bert.device import Device, make_device
-from trainshed_bert.engine import make_engine
-from trainshed_bert.errors import TrainingError
+from trainshed_bert.devices import Device, make_device
+from trainshed_bert.engines import DataParallel, DeepSpeedEngine
 from trainshed_bert.model import Bert
-from trainshed_bert.random_numbers import derived_seed
-from trainshed_bert.schedule import rate
+from trainshed_bert.settings import Arguments, TrainingError, rate
+from trainshed_bert.shards import Shards
 from trainshed_bert.synthetic import synthetic_batches
 
 ASKED_TO_END = 128 + signal.SIGTERM
@@ -57,9 +54,13 @@ def _train(arguments: Arguments, device: Device, request: _Request) -> int:
     device.seed(arguments.seed)
     model = Bert(arguments.published.shape, recompute=arguments.published.recompute)
     millions = sum(each.numel() for each in model.parameters()) / 1e6
-    engine = make_engine(arguments, model, device)
+    engine = (DeepSpeedEngine if arguments.zero else DataParallel)(arguments, model, device)
     done = checkpoints.resume(engine)
-    batches = _batches(arguments, rank, ranks, done * arguments.accumulation)
+    start = done * arguments.accumulation
+    if arguments.data:
+        batches = Shards(arguments.data, arguments, rank=rank, ranks=ranks).batches(start)
+    else:
+        batches = synthetic_batches(arguments, rank=rank, start=start)
     sequences = arguments.micro_batch * arguments.accumulation * ranks
     _say(
         rank,
@@ -78,7 +79,7 @@ def _train(arguments: Arguments, device: Device, request: _Request) -> int:
         device.seed(derived_seed(arguments.seed, rank, step))
         own = engine.train(
             islice(batches, arguments.accumulation),
-            rate(step, arguments.steps, arguments.learning_rate, arguments.published),
+            rate(step, arguments),
         )
         total, requests = device.sum([own, float(request.made)])
         loss, done = total / ranks, step
@@ -103,30 +104,6 @@ def _train(arguments: Arguments, device: Device, request: _Request) -> int:
         f"{speed / ranks:.2f} for each of {ranks} {device.kind}",
     )
     return 0
-
-
-def _batches(arguments: Arguments, rank: int, ranks: int, start: int) -> Iterator[Batch]:
-    shape = arguments.published.shape
-    if arguments.data is None:
-        return synthetic_batches(
-            shape,
-            micro_batch=arguments.micro_batch,
-            length=arguments.sequence_length,
-            seed=arguments.seed,
-            rank=rank,
-            start=start,
-        )
-    from trainshed_bert.shards import Shards
-
-    return Shards(
-        arguments.data,
-        shape,
-        micro_batch=arguments.micro_batch,
-        length=arguments.sequence_length,
-        seed=arguments.seed,
-        rank=rank,
-        ranks=ranks,
-    ).batches(start)
 
 
 def _say(rank: int, line: str) -> None:

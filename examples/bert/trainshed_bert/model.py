@@ -13,8 +13,8 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from trainshed_bert.batch import IGNORED
-from trainshed_bert.published import Shape
+from trainshed_bert.batches import IGNORED
+from trainshed_bert.settings import Shape
 
 _DROPOUT = 0.1
 _SPREAD = 0.02
@@ -22,12 +22,7 @@ _EPSILON = 1e-12
 
 
 class Bert(nn.Module):
-    """The model, with both its heads; its result is its loss.
-
-    Args:
-        shape: of the model.
-        recompute: compute activations again in the backward pass.
-    """
+    """The model, with both its heads; its result is its loss."""
 
     def __init__(self, shape: Shape, *, recompute: bool = False) -> None:
         super().__init__()

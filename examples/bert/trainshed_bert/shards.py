@@ -1,13 +1,4 @@
-"""Tokens that were prepared before: a folder of HDF5 files.
-
-The format is that of NVIDIA's DeepLearningExamples, which Habana's Model-References
-(`create_datasets_from_start.sh`) and AWS's Neuron tutorial use as well. Each file is a shard with
-a row for each sequence:
-
-input_ids, input_mask, segment_ids   [sequences, length]
-masked_lm_positions, masked_lm_ids   [sequences, masks]; 0 where there are fewer
-next_sentence_labels                 [sequences]; 1 where the second sentence is another one
-"""
+"""Tokens that were prepared before: a folder of HDF5 files, as docs/bert.md says."""
 
 from __future__ import annotations
 
@@ -16,10 +7,8 @@ from pathlib import Path
 
 import torch
 
-from trainshed_bert.batch import IGNORED, Batch
-from trainshed_bert.errors import BertError, OneRankError
-from trainshed_bert.published import Shape
-from trainshed_bert.random_numbers import generator
+from trainshed_bert.batches import IGNORED, Batch, generator
+from trainshed_bert.settings import Arguments, BertError, OneRankError
 
 _ROWS = ("input_ids", "segment_ids", "input_mask", "masked_lm_positions", "masked_lm_ids")
 _LABELS = "next_sentence_labels"
@@ -29,30 +18,11 @@ _PREPARE = "prepare the data as docs/bert.md says"
 class Shards:
     """One rank's part of the data: of each epoch some files, in another order each time.
 
-    Args:
-        folder: of the files.
-        shape: of the model.
-        micro_batch: sequences in a batch.
-        length: of a sequence.
-        seed: of the training.
-        rank: of this process.
-        ranks: how many there are.
-
     Raises:
         BertError: the folder does not have a file for each rank.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        shape: Shape,
-        *,
-        micro_batch: int,
-        length: int,
-        seed: int,
-        rank: int,
-        ranks: int,
-    ) -> None:
+    def __init__(self, folder: Path, asked: Arguments, *, rank: int, ranks: int) -> None:
         if not folder.is_dir():
             raise BertError(f"--data {folder} is not a folder; name that of the shards")
         self._files = sorted(folder.glob("*.hdf5"))
@@ -61,12 +31,7 @@ class Shards:
                 f"--data {folder} has {len(self._files)} files *.hdf5, and each of {ranks} "
                 "processes needs its own; divide the data into more"
             )
-        self._shape = shape
-        self._micro_batch = micro_batch
-        self._length = length
-        self._seed = seed
-        self._rank = rank
-        self._ranks = ranks
+        self._asked, self._rank, self._ranks = asked, rank, ranks
 
     def batches(self, start: int) -> Iterator[Batch]:
         """Yield batches without end, through as many epochs as it takes.
@@ -77,11 +42,11 @@ class Shards:
         Raises:
             OneRankError: a file is not what it should be.
         """
-        epoch = 0
+        epoch, size = 0, self._asked.micro_batch
         while True:
             seen = 0
             for file in self._own(epoch):
-                batches = self._rows(file) // self._micro_batch
+                batches = self._rows(file) // size
                 seen += batches
                 if start >= batches:
                     start -= batches
@@ -90,13 +55,15 @@ class Shards:
                     start = 0
             if not seen:
                 raise OneRankError(
-                    f"the files of --data are smaller than --micro-batch {self._micro_batch}; "
+                    f"the files of --data are smaller than --micro-batch {size}; "
                     "take a smaller one, or join files"
                 )
             epoch += 1
 
     def _own(self, epoch: int) -> list[Path]:
-        order = torch.randperm(len(self._files), generator=generator(self._seed, epoch)).tolist()
+        order = torch.randperm(
+            len(self._files), generator=generator(self._asked.seed, epoch)
+        ).tolist()
         # As many for each rank: what is left over comes in another epoch.
         each = len(order) // self._ranks
         return [self._files[number] for number in order[self._rank :: self._ranks][:each]]
@@ -109,7 +76,7 @@ class Shards:
                 rows, length = shard[_ROWS[0]].shape
         except (OSError, KeyError, ValueError) as error:
             raise OneRankError(f"{file} cannot be read: {error}; {_PREPARE}") from error
-        if length != self._length:
+        if length != self._asked.sequence_length:
             raise OneRankError(
                 f"the sequences of {file} have {length} tokens; set --sequence-length to it"
             )
@@ -124,15 +91,15 @@ class Shards:
                 parts = [torch.from_numpy(shard[name][:]).long() for name in (*_ROWS, _LABELS)]
         except (OSError, KeyError) as error:
             raise OneRankError(f"{file} cannot be read: {error}; {_PREPARE}") from error
-        largest = int(parts[0].max())
-        if largest >= self._shape.vocabulary:
+        largest, known = int(parts[0].max()), self._asked.published.shape.vocabulary
+        if largest >= known:
             raise OneRankError(
-                f"{file} has the token {largest}, and the model knows {self._shape.vocabulary}; "
+                f"{file} has the token {largest}, and the model knows {known}; "
                 "take another --model or other data"
             )
         number = self._files.index(file)
-        order = torch.randperm(len(parts[0]), generator=generator(self._seed, epoch, number))
-        size = self._micro_batch
+        order = torch.randperm(len(parts[0]), generator=generator(self._asked.seed, epoch, number))
+        size = self._asked.micro_batch
         for batch in range(start, len(order) // size):
             rows = order[batch * size : (batch + 1) * size]
             tokens, segments, mask, positions, words, unrelated = (part[rows] for part in parts)

@@ -17,12 +17,7 @@ _BETAS = (0.9, 0.999)
 
 
 def make_optimizer(name: str, model: torch.nn.Module) -> torch.optim.Optimizer:
-    """Return an optimizer whose learning rate is still 0: each step sets it.
-
-    Args:
-        name: `lans`, `lamb` or `adamw`.
-        model: whose weights it changes.
-    """
+    """Return an optimizer whose learning rate is still 0: each step sets it."""
     parameters = list(model.parameters())
     # Not those of biases and normalisations.
     groups = [
@@ -35,11 +30,7 @@ def make_optimizer(name: str, model: torch.nn.Module) -> torch.optim.Optimizer:
 
 
 class Lamb(torch.optim.Optimizer):
-    """Adam whose step is as large as the weights that it changes.
-
-    Args:
-        groups: weights, each group with its `weight_decay`.
-    """
+    """Adam whose step is as large as the weights that it changes."""
 
     def __init__(self, groups: object) -> None:
         super().__init__(groups, {"lr": 0.0})

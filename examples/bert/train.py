@@ -1,21 +1,19 @@
-#!/usr/bin/env python3
-"""Pre-trains BERT: torchrun --nproc-per-node 8 --no-python trainshed-bert OPTION...
-
-It runs by the Python that is first on the PATH, because that is where PyTorch is.
-"""
+"""Pre-trains BERT: torchrun --nproc-per-node 8 train.py OPTION...; see docs/bert.md."""
 
 from __future__ import annotations
 
 import os
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
-HOME = Path(__file__).resolve().parent
-sys.path.insert(0, str(HOME / "lib"))
-
-from trainshed_bert.arguments import Arguments, parse
-from trainshed_bert.errors import CONFIGURATION_ERROR, BertError, OneRankError, TrainingError
+from trainshed_bert.settings import (
+    CONFIGURATION_ERROR,
+    Arguments,
+    BertError,
+    OneRankError,
+    TrainingError,
+    parse,
+)
 
 _ACCELERATORS = {"habana_frameworks": "hpu", "torch_xla": "xla"}
 
@@ -48,7 +46,7 @@ def _arguments() -> Arguments:
     if arguments.data:
         _need("h5py", "--data")
     if "LOCAL_RANK" not in os.environ:
-        raise BertError("torchrun did not start this process; put it in front of trainshed-bert")
+        raise BertError("torchrun did not start this process; put it in front of train.py")
     return arguments
 
 
@@ -62,8 +60,9 @@ def main() -> int:
     except (BertError, TrainingError) as error:
         # Each node says once what all its processes know.
         if isinstance(error, OneRankError) or os.environ.get("LOCAL_RANK", "0") == "0":
-            print(f"trainshed-bert: ERROR: {error}", file=sys.stderr, flush=True)
+            print(f"bert: ERROR: {error}", file=sys.stderr, flush=True)
         return CONFIGURATION_ERROR if isinstance(error, BertError) else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
