@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from trainshed.aws import Region, accepting
 
-# EC2 user guide, "Capacity Blocks for ML": instances are ended from 30 minutes before the end on.
-BLOCK_ENDS_EARLY = timedelta(minutes=30)
 # States from which there is no way back.
 OVER = ("cancelled", "expired", "failed", "payment-failed", "unsupported")
 # [S] EC2 user guide, "Create a Capacity Reservation group": the type that launches may target.

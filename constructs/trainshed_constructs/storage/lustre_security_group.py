@@ -7,6 +7,8 @@ from aws_cdk import CfnResource, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from trainshed.catalogue.lustre import PEER_PORTS, SERVER_PORT
+
 
 class _Ports(TypedDict, total=False):
     ip_protocol: Required[str]
@@ -14,10 +16,9 @@ class _Ports(TypedDict, total=False):
     to_port: int
 
 
-# FSx for Lustre user guide, "File system access control with Amazon VPC".
 _LUSTRE: Mapping[str, _Ports] = {
-    "Lnet": {"ip_protocol": "tcp", "from_port": 988, "to_port": 988},
-    "Peers": {"ip_protocol": "tcp", "from_port": 1018, "to_port": 1023},
+    "Lnet": {"ip_protocol": "tcp", "from_port": SERVER_PORT, "to_port": SERVER_PORT},
+    "Peers": {"ip_protocol": "tcp", "from_port": PEER_PORTS[0], "to_port": PEER_PORTS[-1]},
 }
 _EVERYTHING: Mapping[str, _Ports] = {"All": {"ip_protocol": "-1"}}
 _DESCRIPTION = "Lustre"

@@ -1,4 +1,68 @@
-"""What FSx for Lustre sells."""
+"""What FSx for Lustre sells, and what it needs of a network.
 
-# MB/s per TiB of persistent-2: FSx for Lustre API reference, CreateFileSystemLustreConfiguration.
+FSx for Lustre API reference, CreateFileSystem and CreateFileSystemLustreConfiguration; user guide.
+"""
+
+from typing import NamedTuple
+
+# MB/s per TiB of persistent-2, and of scratch-2.
 THROUGHPUTS = (125, 250, 500, 1000)
+SCRATCH_THROUGHPUT = 200
+_PERSISTENT_1_THROUGHPUTS = {"SSD": (50, 100, 200), "HDD": (12, 40)}
+# "File system access control with Amazon VPC": TCP, from the first to the last.
+SERVER_PORT = 988
+PEER_PORTS = range(1018, 1024)
+
+
+class Sizes(NamedTuple):
+    """The sizes of a kind of file system, in GiB.
+
+    Attributes:
+        first: the smallest ones.
+        step: the others are the multiples of this that are larger.
+    """
+
+    first: tuple[int, ...]
+    step: int
+
+    def has(self, gib: int) -> bool:
+        """Whether FSx makes a file system of a size."""
+        return gib in self.first or (gib % self.step == 0 and gib > self.first[-1])
+
+
+SSD_SIZES = Sizes((1200, 2400), 2400)
+_SCRATCH_1_SIZES = Sizes((1200, 2400), 3600)
+_HDD_SIZES = {12: Sizes((6000,), 6000), 40: Sizes((1800,), 1800)}
+# "Working with EFA-enabled file systems".
+_EFA_STEPS = {1000: 4800, 500: 9600, 250: 19200, 125: 38400}
+
+
+def throughputs(deployment: str, disk: str) -> tuple[int, ...]:
+    """Return what a file system may have, in MB/s per TiB; none where it is not chosen.
+
+    Args:
+        deployment: its type, for instance `PERSISTENT_2`.
+        disk: `SSD` or `HDD`.
+    """
+    if deployment == "PERSISTENT_2":
+        return THROUGHPUTS
+    return _PERSISTENT_1_THROUGHPUTS.get(disk, ()) if deployment == "PERSISTENT_1" else ()
+
+
+def sizes(deployment: str, disk: str, throughput: int | None) -> Sizes | None:
+    """Return the sizes of a file system without EFA; None where they are not known.
+
+    Args:
+        deployment: its type, for instance `PERSISTENT_2`.
+        disk: `SSD` or `HDD`.
+        throughput: in MB/s per TiB, where it is chosen.
+    """
+    if disk == "HDD":
+        return _HDD_SIZES.get(throughput or 0)
+    return _SCRATCH_1_SIZES if deployment == "SCRATCH_1" else SSD_SIZES
+
+
+def efa_sizes(throughput: int | None) -> Sizes | None:
+    """Return the sizes of a file system with EFA on SSD, by its MB/s per TiB."""
+    step = _EFA_STEPS.get(throughput or 0)
+    return Sizes((step,), step) if step else None

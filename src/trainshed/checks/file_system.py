@@ -1,7 +1,7 @@
 """What rules on a new Lustre file system share."""
 
+from trainshed.catalogue.lustre import SCRATCH_THROUGHPUT
 from trainshed.plan import ClusterPlan
-from trainshed.plan.storage import SCRATCH_THROUGHPUT
 from trainshed.spec import LustreSpec
 
 

@@ -8,6 +8,7 @@ from trainshed.lint.model import Fact, Unknown
 from trainshed.lint.read import value_of
 from trainshed.lint.symbol import logical_id
 from trainshed.lint.template import Template, TemplateResource, TemplateValue
+from trainshed.security_rules import tcp_ports
 
 SECURITY_GROUP = "AWS::EC2::SecurityGroup"
 
@@ -23,7 +24,6 @@ _PEERS = {
     Direction.INGRESS: "SourceSecurityGroupId",
     Direction.EGRESS: "DestinationSecurityGroupId",
 }
-_ALL_PORTS = range(65536)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,15 +55,7 @@ class SecurityRule:
 
     def tcp_ports(self) -> range:
         """Return the TCP ports that it is for."""
-        protocol = value_of(self.protocol)
-        if protocol == "-1":
-            return _ALL_PORTS
-        first, last = map(value_of, self.ports)
-        if protocol not in ("tcp", "6") or first is None:
-            return range(0)
-        if first == -1:
-            return _ALL_PORTS
-        return range(first, (first if last is None else last) + 1)
+        return tcp_ports(value_of(self.protocol), *map(value_of, self.ports))
 
 
 def security_group(template: Template, reference: str) -> TemplateResource | None:

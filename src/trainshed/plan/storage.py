@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from trainshed.catalogue import InstanceType
-from trainshed.catalogue.lustre import THROUGHPUTS
+from trainshed.catalogue.lustre import SCRATCH_THROUGHPUT, SSD_SIZES, THROUGHPUTS, efa_sizes
 from trainshed.plan.notes import Notes, origin
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.zone import Zone
@@ -11,11 +11,6 @@ from trainshed.spec import DeploymentType, LustreSpec
 
 # FSx for Lustre API reference, CreateFileSystem and CreateFileSystemLustreConfiguration.
 _METADATA_IOPS = (1500, 3000, 6000, *range(12000, 192001, 12000))
-SCRATCH_THROUGHPUT = 200
-_STEP_GIB = 2400
-_SMALLEST_GIB = 1200
-# FSx for Lustre user guide, "Working with EFA-enabled file systems": steps by throughput.
-EFA_STEP_GIB = {1000: 4800, 500: 9600, 250: 19200, 125: 38400}
 
 # Ends the construct id of a file system's group of clients in its network's stack. CDK puts it into
 # the name of the export by which storage and nodes know the group.
@@ -197,9 +192,9 @@ def _check_efa_client(notes: Notes, instance: InstanceType | None) -> None:
 
 def _check_capacity(notes: Notes, asked: LustreSpec, efa_throughput: int | None) -> None:
     capacity = asked.capacity_gib
-    step = EFA_STEP_GIB.get(efa_throughput or 0, _STEP_GIB)
-    smallest = step if efa_throughput else _SMALLEST_GIB
-    if capacity % step == 0 or capacity == smallest:
+    sizes = efa_sizes(efa_throughput) or SSD_SIZES
+    smallest, step = sizes.first[0], sizes.step
+    if sizes.has(capacity):
         return
     below = capacity // step * step or smallest
     above = (capacity // step + 1) * step

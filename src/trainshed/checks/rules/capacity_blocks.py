@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 
+from trainshed.catalogue.capacity_blocks import NODES_MAX
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.orchestrators import Orchestrator
 from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
 
 _BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html"
-# EC2 user guide, "Capacity Blocks for ML".
-_BLOCK_NODES_MAX = 64
 
 
 @rule(
@@ -36,12 +35,12 @@ def larger_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
     in_one_block = (
         plan.capacity.kind is CapacityKind.CAPACITY_BLOCK and plan.capacity.reservation_id
     )
-    if in_one_block and nodes > _BLOCK_NODES_MAX:
+    if in_one_block and nodes > NODES_MAX:
         yield Violation(
             path=("instance", "nodes", "max"),
             message=f"a job may have {nodes} nodes, and a Capacity Block has at most "
-            f"{_BLOCK_NODES_MAX} instances",
-            remedy=f"set instance.nodes.max to the size of the block, at most {_BLOCK_NODES_MAX}, "
+            f"{NODES_MAX} instances",
+            remedy=f"set instance.nodes.max to the size of the block, at most {NODES_MAX}, "
             "or name a resource group of several blocks",
         )
 

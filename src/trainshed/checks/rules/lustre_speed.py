@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
+from trainshed.catalogue.lustre import SSD_SIZES, efa_sizes
 from trainshed.checks import clusters
 from trainshed.checks.file_system import new_file_system, sustained_throughput
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import ClusterPlan
 from trainshed.plan.lustre_efa import CONNECTIONS_MAX
-from trainshed.plan.storage import EFA_STEP_GIB
 
 _LUSTRE = ("storage", "lustre")
 _PERFORMANCE = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html"
@@ -15,7 +15,7 @@ _SSD = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/ssd-storage.html"
 # FSx for Lustre user guide, "Throughput to individual client instances": over ENA.
 _CLIENT_GBPS = 100
 _SLOW_CHECKPOINT_MINUTES = 30
-_SMALLEST_GIB, _MANY_NODES = 1200, 16
+_SMALLEST_GIB, _MANY_NODES = SSD_SIZES.first[0], 16
 
 
 @rule(
@@ -119,8 +119,8 @@ def unused_efa(plan: ClusterPlan) -> Iterator[Violation]:
     lustre = new_file_system(plan)
     if not lustre or lustre.efa or not plan.instance.lustre_efa_client:
         return
-    step = EFA_STEP_GIB.get(lustre.throughput or 0)
-    if step and lustre.capacity_gib % step == 0:
+    sizes = efa_sizes(lustre.throughput)
+    if sizes and sizes.has(lustre.capacity_gib):
         yield Violation(
             path=(*_LUSTRE, "efa"),
             message=f"{plan.instance.name} reaches a file system of {lustre.capacity_gib} GiB "

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from trainshed.capacity_reservations import BLOCK_ENDS_EARLY, CapacityReservation
+from trainshed.capacity_reservations import CapacityReservation
 from trainshed.catalogue import increase_command
+from trainshed.catalogue.capacity_blocks import ENDS_EARLY
 from trainshed.findings import Finding, Severity
 from trainshed.jobs.why.facts import Facts
 
@@ -110,7 +111,7 @@ def _why_closed(it: CapacityReservation, now: datetime) -> tuple[str, str] | Non
         return f"begins at {it.starts_at:%Y-%m-%d %H:%M} UTC", "wait: the job starts then"
     if it.is_over(now):
         return f"is over ({it.state})", another
-    if it.is_block and it.ends_at and it.ends_at - now <= BLOCK_ENDS_EARLY:
+    if it.is_block and it.ends_at and it.ends_at - now <= ENDS_EARLY:
         ends = f"ends at {it.ends_at:%Y-%m-%d %H:%M} UTC"
         return f"{ends}, and EC2 ends its instances before that", another
     return None

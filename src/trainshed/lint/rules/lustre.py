@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from trainshed.catalogue.lustre import THROUGHPUTS
+from trainshed.catalogue.lustre import PEER_PORTS, SERVER_PORT, efa_sizes, sizes, throughputs
 from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.cloudformation import CloudFormationDocument
 from trainshed.lint.examples import parallelcluster_example
@@ -18,7 +18,6 @@ from trainshed.lint.security_rules import (
     security_group,
 )
 from trainshed.lint.template import Template, TemplateResource
-from trainshed.plan.storage import EFA_STEP_GIB
 
 _API = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html"
 _LUSTRE_API = (
@@ -27,14 +26,7 @@ _LUSTRE_API = (
 )
 _GROUPS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html"
 _EFA = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html"
-# FSx for Lustre user guide, "File system access control with Amazon VPC".
-_PORTS = (988, *range(1018, 1024))
-# FSx API reference, CreateFileSystem, StorageCapacity: the first sizes, and the step after them.
-_Sizes = tuple[tuple[int, ...], int]
-_SSD_SIZES: _Sizes = ((1200, 2400), 2400)
-_SCRATCH_1_SIZES: _Sizes = ((1200, 2400), 3600)
-_HDD_SIZES: dict[int, _Sizes] = {12: ((6000,), 6000), 40: ((1800,), 1800)}
-_PERSISTENT_1_THROUGHPUTS = {"SSD": (50, 100, 200), "HDD": (12, 40)}
+_PORTS = (SERVER_PORT, *PEER_PORTS)
 
 
 def _file_system(properties: str, lustre: str, version: str = '"2.15"') -> dict[FileKind, str]:
@@ -179,13 +171,9 @@ def impossible_size(system: LintedFileSystem) -> Iterator[Violation]:
     kind = deployment.value if deployment else "SCRATCH_1"
     storage = disk.value if disk else "SSD"
     throughput, capacity = read(system.throughput), read(system.capacity_gib)
-    allowed: tuple[int, ...] = ()
     if storage == "INTELLIGENT_TIERING":
         return
-    if kind == "PERSISTENT_2":
-        allowed = THROUGHPUTS
-    elif kind == "PERSISTENT_1":
-        allowed = _PERSISTENT_1_THROUGHPUTS.get(storage, ())
+    allowed = throughputs(kind, storage)
     if throughput and throughput.value not in allowed:
         these = ", ".join(map(str, allowed))
         yield Violation(
@@ -193,20 +181,12 @@ def impossible_size(system: LintedFileSystem) -> Iterator[Violation]:
             message=f"{kind} on {storage} has no throughput of {throughput.value} MB/s per TiB",
             remedy=f"use one of {these}" if allowed else "leave PerUnitStorageThroughput out",
         )
-    first, step = _SCRATCH_1_SIZES if kind == "SCRATCH_1" else _SSD_SIZES
-    if storage == "HDD":
-        first, step = _HDD_SIZES.get(throughput.value if throughput else 0, ((), 0))
-    if (
-        capacity
-        and first
-        and capacity.value not in first
-        and (capacity.value % step or capacity.value < first[-1])
-    ):
-        sizes = ", ".join(map(str, first))
+    made = sizes(kind, storage, throughput.value if throughput else None)
+    if capacity and made and not made.has(capacity.value):
         yield Violation(
             path=capacity.path,
             message=f"{kind} on {storage} has no size of {capacity.value} GiB",
-            remedy=f"use {sizes}, or a multiple of {step}",
+            remedy=f"use {', '.join(map(str, made.first))}, or a multiple of {made.step}",
         )
 
 
@@ -306,14 +286,14 @@ def efa_without_its_needs(system: LintedFileSystem) -> Iterator[Violation]:
             remedy="add MetadataConfiguration: {Mode: AUTOMATIC}",
         )
     throughput, capacity = read(system.throughput), read(system.capacity_gib)
-    step = EFA_STEP_GIB.get(throughput.value) if throughput else None
-    if (disk is None or disk.value == "SSD") and step and capacity and capacity.value % step:
+    made = efa_sizes(throughput.value) if throughput else None
+    if (disk is None or disk.value == "SSD") and made and capacity and not made.has(capacity.value):
         assert throughput
         yield Violation(
             path=capacity.path,
             message=f"{system.name} has EFA, {throughput.value} MB/s per TiB and "
             f"{capacity.value} GiB",
-            remedy=f"use a multiple of {step} GiB",
+            remedy=f"use a multiple of {made.step} GiB",
         )
 
 

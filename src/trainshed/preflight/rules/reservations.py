@@ -5,12 +5,12 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from trainshed.capacity_reservations import (
-    BLOCK_ENDS_EARLY,
     CapacityReservation,
     find_group,
     find_reservation,
     most_at_once,
 )
+from trainshed.catalogue.capacity_blocks import ENDS_EARLY
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import CapacityKind, Ec2Plan
 from trainshed.preflight.rules.capacity import own_nodes
@@ -255,7 +255,7 @@ def _outlasted(subject: Subject, found: CapacityReservation) -> Iterator[Violati
     # [S] EC2 user guide: instances outlive a capacity reservation, and are on demand from then on.
     if not found.is_block or found.ends_at is None or found.ends_at <= subject.now:
         return
-    end = found.ends_at - BLOCK_ENDS_EARLY
+    end = found.ends_at - ENDS_EARLY
     start = max(subject.now, found.starts_at or subject.now)
     hours = subject.plan.orchestrator.timeout_hours
     if start + timedelta(hours=hours) > end:

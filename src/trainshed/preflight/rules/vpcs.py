@@ -13,6 +13,7 @@ from trainshed.orchestrators import Orchestrator
 from trainshed.preflight.rules.subnets import existing_subnet
 from trainshed.preflight.subject import Subject, accounts
 from trainshed.quotas import find_quota
+from trainshed.security_rules import ALL_PORTS, tcp_ports
 
 _WHEN = "network.vpc names an existing VPC"
 _ANYWHERE = "0.0.0.0/0"
@@ -338,24 +339,16 @@ def _missing_rules(group: Mapping[str, Any], subnet: Mapping[str, Any] | None) -
         yield "all traffic to its members"
     # Which ranges are enough depends on where the endpoints are.
     if not any(
-        _is_https(rule) and (rule.get("IpRanges") or rule.get("PrefixListIds")) for rule in outgoing
+        443 in _ports(rule) and (rule.get("IpRanges") or rule.get("PrefixListIds"))
+        for rule in outgoing
     ):
         yield "TCP 443 to anywhere"
 
 
 def _is_all(rule: Mapping[str, Any]) -> bool:
     """Whether a rule is for everything that containers say to each other: EFA is not of them."""
-    return rule["IpProtocol"] == "-1" or (_is_tcp(rule) and _ports(rule) == (0, 65535))
+    return _ports(rule) == ALL_PORTS
 
 
-def _is_https(rule: Mapping[str, Any]) -> bool:
-    first, last = _ports(rule)
-    return rule["IpProtocol"] == "-1" or (_is_tcp(rule) and first <= 443 <= last)
-
-
-def _is_tcp(rule: Mapping[str, Any]) -> bool:
-    return rule["IpProtocol"] in ("tcp", "6")
-
-
-def _ports(rule: Mapping[str, Any]) -> tuple[int, int]:
-    return rule.get("FromPort", 0), rule.get("ToPort", 65535)
+def _ports(rule: Mapping[str, Any]) -> range:
+    return tcp_ports(rule["IpProtocol"], rule.get("FromPort"), rule.get("ToPort"))

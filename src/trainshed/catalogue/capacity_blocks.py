@@ -1,0 +1,7 @@
+"""The limits of Capacity Blocks: EC2 user guide, "Capacity Blocks for ML"."""
+
+from datetime import timedelta
+
+NODES_MAX = 64
+# Instances are ended from this long before the end on.
+ENDS_EARLY = timedelta(minutes=30)
