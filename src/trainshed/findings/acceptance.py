@@ -123,7 +123,8 @@ def _acceptable() -> tuple[str, ...]:
     return tuple(
         rule_id
         for rule_id, known in all_rules().items()
-        if all(check.over.is_accepted for check in known.checks)
+        if known.command in ("", "preflight")
+        and all(check.over.is_accepted for check in known.checks)
     )
 
 

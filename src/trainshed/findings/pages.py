@@ -58,7 +58,7 @@ def as_markdown(text: str) -> str:
 
 def commands(rule: Rule) -> list[str]:
     """Return the commands that find it."""
-    return [*dict.fromkeys(check.over.command for check in rule.checks)] or ["preflight"]
+    return [*dict.fromkeys(check.over.command for check in rule.checks)] or [rule.command]
 
 
 def example_findings(rule: Rule, kind: str) -> list[Finding]:
@@ -100,7 +100,9 @@ def rule_pages() -> Mapping[str, str]:
 
 
 def _sections(rule: Rule) -> Iterator[str]:
-    yield f"# {rule.id}: {rule.title}\n\n**{rule.severity.capitalize()}**; {rule.basis}.\n\n"
+    # Of what a command sees itself, for instance how a job ended, nothing has to be proven.
+    basis = f"; {rule.basis}" if rule.sources else ""
+    yield f"# {rule.id}: {rule.title}\n\n**{rule.severity.capitalize()}**{basis}.\n\n"
     yield f"{rule.why}\n"
     if rule.when:
         yield f"\n## When it is checked\n\n{rule.when[0].upper()}{rule.when[1:]}.\n"

@@ -21,6 +21,7 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     # Some have their pages in those of `check`.
     "lint": ("trainshed.checks.rules", "trainshed.lint.rules"),
     "preflight": ("trainshed.preflight.rules",),
+    "job why": ("trainshed.jobs.why.described",),
     "bench judge": ("trainshed.collectives.rules",),
     "bench judge of several logs": ("trainshed.collectives.rules",),
     "container push, container list, preflight": ("trainshed.containers.drivers",),
@@ -93,6 +94,7 @@ class Rule:
         sources: addresses of the pages that say so, or what else it rests on.
         when: what must be for it to be checked, in words; empty when nothing must.
         remedy: what to do, for rules without an example, whose findings say it.
+        command: that finds it by itself, without functions of the rule.
     """
 
     id: str
@@ -103,6 +105,7 @@ class Rule:
     sources: tuple[str, ...] = ()
     when: str = ""
     remedy: str = ""
+    command: str = ""
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -120,6 +123,7 @@ class _Page(TypedDict, total=False):
     basis: Basis
     when: str
     remedy: str
+    command: str
 
 
 _RULES: dict[str, Rule] = {}

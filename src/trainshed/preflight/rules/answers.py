@@ -5,6 +5,7 @@ from trainshed.findings.rule import describe
 
 LACKS_PERMISSION = describe(
     "TS-ACC-001",
+    command="preflight",
     title="A check was not made, because a permission lacks",
     when="AWS denies a call",
     why="""
@@ -16,6 +17,7 @@ are made all the same. `trainshed preflight --print-policy` prints a policy with
 )
 NOT_ANSWERED = describe(
     "TS-ACC-002",
+    command="preflight",
     title="A check was not made, because AWS did not answer",
     when="a call is refused for another reason, throttled again and again, or takes too long",
     why="""

@@ -35,6 +35,7 @@ _NOT_SENT = ("TagSpecifications",)
 _SOURCE = "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RunInstances.html"
 _NOT_TRIED = describe(
     "TS-ACC-091",
+    command="preflight",
     title="The launch was not tried, or not all of it",
     when="a launch cannot be tried, or the cluster is not deployed yet",
     why="""
