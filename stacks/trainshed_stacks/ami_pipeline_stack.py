@@ -7,36 +7,28 @@ from trainshed.documents.problems import Problem
 from trainshed.plan.pipeline import AmiPipelinePlan
 from trainshed.spec import SpecError
 from trainshed_constructs.ami_pipeline.pipeline import AmiPipeline
-from trainshed_stacks.security import secure
-from trainshed_stacks.tags import add_tags
+from trainshed_stacks.owned_stack import OwnedStack
 
 
-class AmiPipelineStack(cdk.Stack):
+class AmiPipelineStack(OwnedStack):
     """One AMI pipeline.
 
     Attributes:
         pipeline: the construct.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, plan: AmiPipelinePlan) -> None:
-        """Declare the stack.
+    def __init__(self, scope: Construct, *, plan: AmiPipelinePlan) -> None:
+        """Declare the stack, called as the plan says.
 
         Args:
             scope: the app.
-            construct_id: the stack's name.
             plan: the pipeline.
         """
-        spec = plan.spec
         super().__init__(
-            scope,
-            construct_id,
-            env=cdk.Environment(account=plan.account, region=plan.region),
-            description="Bakes AMIs of training clusters",
+            scope, plan.spec.name, owners=[plan], description="Bakes AMIs of training clusters"
         )
-        self.pipeline = AmiPipeline(self, "Pipeline", spec=spec, tools=plan.tools)
+        self.pipeline = AmiPipeline(self, "Pipeline", spec=plan.spec, tools=plan.tools)
         self._add_outputs()
-        add_tags(cdk.Tags.of(self), {"owner": spec.owner, **spec.tags})
-        secure(self, plan.security)
 
     def _add_outputs(self) -> None:
         for cell, project in self.pipeline.projects.items():
@@ -70,4 +62,4 @@ def add_ami_pipeline(scope: Construct, plan: AmiPipelinePlan) -> AmiPipelineStac
     if scope.node.try_find_child(name):
         message = f"{name!r} is the name of another stack; give the pipeline one of its own"
         raise SpecError([Problem(where=plan.spec.where, path=("name",), message=message)])
-    return AmiPipelineStack(scope, name, plan=plan)
+    return AmiPipelineStack(scope, plan=plan)

@@ -1,6 +1,5 @@
 """The compute: can be destroyed and made again at any time."""
 
-import aws_cdk as cdk
 from constructs import Construct
 
 from trainshed.checks import judge
@@ -11,12 +10,11 @@ from trainshed_stacks.batch_jobs import add_batch
 from trainshed_stacks.ec2_jobs import add_ec2
 from trainshed_stacks.findings import add_findings
 from trainshed_stacks.node_launch import NodeLaunch
-from trainshed_stacks.security import secure
-from trainshed_stacks.shared import SharedStacks, environment
-from trainshed_stacks.tags import tag
+from trainshed_stacks.owned_stack import OwnedStack
+from trainshed_stacks.shared import SharedStacks
 
 
-class TrainClusterStack(cdk.Stack):
+class TrainClusterStack(OwnedStack):
     """Placement group, launch template, and what starts jobs: AWS Batch, or nodes for commands.
 
     It depends on the stacks of its prerequisites, network, storage and containers, so that
@@ -62,7 +60,8 @@ class TrainClusterStack(cdk.Stack):
         super().__init__(
             scope,
             construct_id,
-            env=environment(plan),
+            owners=[plan],
+            cluster=plan.name,
             description=f"Training cluster of {plan.instance.name}",
         )
         network, storage = shared.network(plan), shared.storage(plan)
@@ -78,5 +77,3 @@ class TrainClusterStack(cdk.Stack):
         for upstream in filter(None, upstreams):
             self.add_stack_dependency(upstream)
         add_findings(self, judge(plan, shared.fleet))
-        tag(self, plan.name, [plan])
-        secure(self, plan.security)

@@ -1,18 +1,20 @@
 """The container images: outlive every cluster that runs them."""
 
-import aws_cdk as cdk
+from collections.abc import Sequence
+
 from constructs import Construct
 
-from trainshed.plan import RepositoryPlan
+from trainshed.plan import ClusterPlan, RepositoryPlan
 from trainshed_constructs import (
     CachedBases,
     NewRepositoryName,
     TrainingRepository,
     UnprotectOnRollback,
 )
+from trainshed_stacks.owned_stack import OwnedStack
 
 
-class ContainersStack(cdk.Stack):
+class ContainersStack(OwnedStack):
     """One ECR repository, kept when the stack goes; an existing one is left as it is.
 
     Beside it a cache of the public registry that its bases come from. Each stack has its own,
@@ -24,28 +26,26 @@ class ContainersStack(cdk.Stack):
     def __init__(
         self,
         scope: Construct,
-        construct_id: str,
         *,
         repository: RepositoryPlan,
-        kms_key_arn: str | None,
-        env: cdk.Environment,
+        users: Sequence[ClusterPlan],
     ) -> None:
-        """Declare the stack.
+        """Declare the stack, called as the plan says.
 
         Args:
             scope: the app.
-            construct_id: the stack's name.
             repository: the repository's name, and whether it is there already.
-            kms_key_arn: key that encrypts the images; None for AWS's own.
-            env: account and region.
+            users: the clusters whose images it has; their key encrypts them.
         """
         super().__init__(
             scope,
-            construct_id,
-            env=env,
+            repository.stack_name,
+            owners=users,
+            cluster=repository.name,
             description="Container images of training clusters",
-            termination_protection=True,
+            protected=True,
         )
+        kms_key_arn = users[0].security.kms_key
         bases = CachedBases(self, "Bases", prefix=repository.cache_prefix, kms_key_arn=kms_key_arn)
         made: list[Construct] = [bases]
         if not repository.existing:

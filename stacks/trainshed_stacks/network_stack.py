@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from trainshed.plan import NetworkPlan
+from trainshed.plan import ClusterPlan, NetworkPlan
 from trainshed.plan.storage import CLIENTS_GROUP
 from trainshed_constructs import (
     DefaultSecurityGroupRules,
@@ -14,9 +14,10 @@ from trainshed_constructs import (
     NetworkGuard,
     TrainingNetwork,
 )
+from trainshed_stacks.owned_stack import OwnedStack
 
 
-class NetworkStack(cdk.Stack):
+class NetworkStack(OwnedStack):
     """VPC, subnets, endpoints, and one group for the clients of each file system in it.
 
     Attributes:
@@ -28,24 +29,24 @@ class NetworkStack(cdk.Stack):
     def __init__(
         self,
         scope: Construct,
-        construct_id: str,
         *,
         network: NetworkPlan,
-        file_systems: Sequence[str],
-        users: Sequence[str],
-        env: cdk.Environment,
+        users: Sequence[ClusterPlan],
     ) -> None:
-        """Declare the stack.
+        """Declare the stack, called as the plan says.
 
         Args:
             scope: the app.
-            construct_id: the stack's name.
             network: a new VPC, or an existing one.
-            file_systems: names of the Lustre file systems in it.
-            users: names of the stacks that are to be in it.
-            env: account and region.
+            users: the clusters in it; their file systems are in it, too.
         """
-        super().__init__(scope, construct_id, env=env, description="Network of training clusters")
+        super().__init__(
+            scope,
+            network.stack_name,
+            owners=users,
+            cluster=network.name,
+            description="Network of training clusters",
+        )
         self.network = self._network(network)
         groups = {
             name: ec2.SecurityGroup(
@@ -55,11 +56,11 @@ class NetworkStack(cdk.Stack):
                 description=f"Nodes that mount the Lustre file system {name}",
                 allow_all_outbound=False,
             )
-            for name in file_systems
+            for name in dict.fromkeys(each.lustre.name for each in users if each.lustre)
         }
         self.storage_clients: Mapping[str, ec2.ISecurityGroup] = groups
-        if network.cidr or network.default_security_group_id or file_systems:
-            self._guard(network, groups, users)
+        if network.cidr or network.default_security_group_id or groups:
+            self._guard(network, groups, _stacks_in(users))
         else:
             cdk.Validations.of(self).acknowledge(
                 cdk.Acknowledgment(
@@ -111,3 +112,9 @@ class NetworkStack(cdk.Stack):
             subnet_id=network.subnet_id,
             zone=network.zone.name,
         )
+
+
+def _stacks_in(clusters: Sequence[ClusterPlan]) -> list[str]:
+    """Name the stacks of clusters that import from their network's."""
+    storage = [cluster.lustre.stack_name for cluster in clusters if cluster.lustre]
+    return sorted({*(cluster.name for cluster in clusters), *storage})

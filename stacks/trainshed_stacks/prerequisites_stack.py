@@ -3,8 +3,9 @@
 import aws_cdk as cdk
 from constructs import Construct
 
-from trainshed.plan import AmiPlan
+from trainshed.plan import AmiPlan, ClusterPlan
 from trainshed_constructs import PinnedAmi
+from trainshed_stacks.owned_stack import OwnedStack
 
 
 def pinned_ami(stack: cdk.Stack, ami: AmiPlan) -> PinnedAmi:
@@ -20,7 +21,7 @@ def pinned_ami(stack: cdk.Stack, ami: AmiPlan) -> PinnedAmi:
     )
 
 
-class PrerequisitesStack(cdk.Stack):
+class PrerequisitesStack(OwnedStack):
     """The check that a cluster's AMI exists, in a stack that costs nothing.
 
     A new account has none of our AMIs: one must be baked and published first. This stack finds the
@@ -29,21 +30,18 @@ class PrerequisitesStack(cdk.Stack):
     deleting it would lose.
     """
 
-    def __init__(
-        self, scope: Construct, construct_id: str, *, ami: AmiPlan, env: cdk.Environment
-    ) -> None:
-        """Declare the stack.
+    def __init__(self, scope: Construct, *, cluster: ClusterPlan) -> None:
+        """Declare the stack, called as the plan says.
 
         Args:
             scope: the app.
-            construct_id: the stack's name.
-            ami: the AMI of the nodes.
-            env: account and region.
+            cluster: whose nodes boot the AMI.
         """
         super().__init__(
             scope,
-            construct_id,
-            env=env,
+            cluster.prerequisites_stack_name,
+            owners=[cluster],
+            cluster=cluster.name,
             description="Check of what a training cluster needs before it is made",
         )
-        pinned_ami(self, ami)
+        pinned_ami(self, cluster.ami)

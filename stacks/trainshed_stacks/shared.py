@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 
-import aws_cdk as cdk
 from constructs import Construct
 
 from trainshed.plan import ClusterPlan, Fleet
 from trainshed_stacks.containers_stack import ContainersStack
 from trainshed_stacks.network_stack import NetworkStack
+from trainshed_stacks.owned_stack import OwnedStack
 from trainshed_stacks.prerequisites_stack import PrerequisitesStack
-from trainshed_stacks.security import secure
 from trainshed_stacks.storage_stack import StorageStack
-from trainshed_stacks.tags import tag
 
 
 class SharedStacks:
@@ -32,58 +30,28 @@ class SharedStacks:
             fleet: every cluster that shares.
         """
         self.fleet = fleet
+        self._prerequisites = {
+            cluster.name: PrerequisitesStack(scope, cluster=cluster) for cluster in fleet.clusters
+        }
         self._networks: dict[str, NetworkStack] = {}
         self._storages: dict[str, StorageStack] = {}
         self._containers: dict[str, ContainersStack] = {}
-        self._prerequisites = {
-            cluster.name: PrerequisitesStack(
-                scope,
-                cluster.prerequisites_stack_name,
-                ami=cluster.ami,
-                env=environment(cluster),
+        for name, network in fleet.networks.items():
+            users = [c for c in fleet.clusters if c.network.stack_name == name]
+            self._networks[name] = NetworkStack(scope, network=network, users=users)
+            self._after_prerequisites(self._networks[name], users)
+        for name, lustre in fleet.file_systems.items():
+            users = [c for c in fleet.clusters if c.lustre and c.lustre.stack_name == name]
+            self._storages[name] = StorageStack(
+                scope, lustre=lustre, network=self.network(users[0]), users=users
             )
-            for cluster in fleet.clusters
-        }
-        for cluster in fleet.clusters:
-            tag(self.prerequisites(cluster), cluster.name, [cluster])
-            secure(self.prerequisites(cluster), cluster.security)
-        file_systems = fleet.file_systems.values()
-        for stack_name, network in fleet.networks.items():
-            users = [c for c in fleet.clusters if c.network.stack_name == stack_name]
-            self._networks[stack_name] = NetworkStack(
-                scope,
-                stack_name,
-                network=network,
-                file_systems=[each.name for each in file_systems if each.network == network.name],
-                users=_stacks_in(users),
-                env=environment(users[0]),
-            )
-            self._complete(self._networks[stack_name], network.name, users)
-        for stack_name, lustre in fleet.file_systems.items():
-            users = [c for c in fleet.clusters if c.lustre and c.lustre.stack_name == stack_name]
-            self._storages[stack_name] = StorageStack(
-                scope,
-                stack_name,
-                lustre=lustre,
-                network=self.network(users[0]),
-                kms_key_arn=users[0].security.kms_key,
-                env=environment(users[0]),
-            )
-            self._complete(self._storages[stack_name], lustre.name, users)
-        for stack_name, repository in fleet.repositories.items():
+            self._after_prerequisites(self._storages[name], users)
+        for name, repository in fleet.repositories.items():
             users = [c for c in fleet.clusters if c.repository == repository]
-            self._containers[stack_name] = ContainersStack(
-                scope,
-                stack_name,
-                repository=repository,
-                kms_key_arn=users[0].security.kms_key,
-                env=environment(users[0]),
-            )
-            self._complete(self._containers[stack_name], repository.name, users)
+            self._containers[name] = ContainersStack(scope, repository=repository, users=users)
+            self._after_prerequisites(self._containers[name], users)
 
-    def _complete(self, stack: cdk.Stack, name: str, users: Sequence[ClusterPlan]) -> None:
-        tag(stack, name, users)
-        secure(stack, users[0].security)
+    def _after_prerequisites(self, stack: OwnedStack, users: Sequence[ClusterPlan]) -> None:
         if len(users) == 1:
             stack.add_stack_dependency(self.prerequisites(users[0]))
 
@@ -102,14 +70,3 @@ class SharedStacks:
     def containers(self, cluster: ClusterPlan) -> ContainersStack | None:
         """Return the containers stack of a cluster, or None when its image is from elsewhere."""
         return self._containers[cluster.repository.stack_name] if cluster.repository else None
-
-
-def _stacks_in(clusters: Sequence[ClusterPlan]) -> list[str]:
-    """Name the stacks of clusters that import from their network's."""
-    storage = [cluster.lustre.stack_name for cluster in clusters if cluster.lustre]
-    return sorted({*(cluster.name for cluster in clusters), *storage})
-
-
-def environment(cluster: ClusterPlan) -> cdk.Environment:
-    """Return where a cluster's stacks are deployed."""
-    return cdk.Environment(account=cluster.account, region=cluster.region)

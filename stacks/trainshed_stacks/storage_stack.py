@@ -1,14 +1,16 @@
 """The data: outlives every cluster that reads it."""
 
-import aws_cdk as cdk
+from collections.abc import Sequence
+
 from constructs import Construct
 
-from trainshed.plan import LustrePlan
+from trainshed.plan import ClusterPlan, LustrePlan
 from trainshed_constructs import ExistingLustre, LustreFileSystem, UnprotectOnRollback
 from trainshed_stacks.network_stack import NetworkStack
+from trainshed_stacks.owned_stack import OwnedStack
 
 
-class StorageStack(cdk.Stack):
+class StorageStack(OwnedStack):
     """One Lustre file system, new or existing, kept when the stack goes.
 
     The stack is protected from deletion from the end of its creation: running nodes need the
@@ -18,29 +20,26 @@ class StorageStack(cdk.Stack):
     def __init__(
         self,
         scope: Construct,
-        construct_id: str,
         *,
         lustre: LustrePlan,
         network: NetworkStack,
-        kms_key_arn: str | None,
-        env: cdk.Environment,
+        users: Sequence[ClusterPlan],
     ) -> None:
-        """Declare the stack.
+        """Declare the stack, called as the plan says.
 
         Args:
             scope: the app.
-            construct_id: the stack's name.
             lustre: the file system.
             network: stack of the network that it is in.
-            kms_key_arn: key that encrypts the data; None for AWS's own.
-            env: account and region.
+            users: the clusters that mount it; their key encrypts the data.
         """
         super().__init__(
             scope,
-            construct_id,
-            env=env,
+            lustre.stack_name,
+            owners=users,
+            cluster=lustre.name,
             description="Shared data of training clusters",
-            termination_protection=True,
+            protected=True,
         )
         vpc, clients = network.network.vpc, network.storage_clients[lustre.name]
         file_system: Construct
@@ -65,6 +64,6 @@ class StorageStack(cdk.Stack):
                 clients=clients,
                 name=lustre.name,
                 settings=lustre.new,
-                kms_key_arn=kms_key_arn,
+                kms_key_arn=users[0].security.kms_key,
             )
         UnprotectOnRollback(self, "Protection").before(file_system)

@@ -16,7 +16,7 @@ from trainshed.plan import Fleet, plan_fleet
 from trainshed.plan.pipeline import load_ami_pipeline
 from trainshed.spec import read_spec
 from trainshed_stacks.ami_pipeline_stack import add_ami_pipeline
-from trainshed_stacks.tags import REPLACED_FOR_TAGS
+from trainshed_stacks.owned_stack import REPLACED_FOR_TAGS
 
 ROOT = Path(__file__).parents[2]
 Templates = Mapping[str, dict[str, Any]]

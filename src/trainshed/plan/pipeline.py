@@ -30,6 +30,11 @@ class AmiPipelinePlan:
     security: SecurityPlan
     tools: BuildTools
 
+    @property
+    def tags(self) -> dict[str, str]:
+        """Tags of every resource, `owner` among them."""
+        return {"owner": self.spec.owner, **self.spec.tags}
+
 
 def load_ami_pipeline(
     path: Path, *, pins: Path, account: str | None = None, region: str | None = None
