@@ -3,6 +3,10 @@
 import os
 import sys
 
+from trainshed.startup import start_fast
+
+start_fast()
+
 import aws_cdk as cdk
 from cdk_nag import AwsSolutionsChecks
 
