@@ -1,6 +1,7 @@
 """A security group whose members reach each other, and nobody else reaches them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
@@ -8,44 +9,54 @@ from constructs import Construct
 from trainshed_constructs.errors import ConstructError
 
 
-def peer_group(
-    scope: Construct,
-    *,
-    vpc: ec2.IVpc,
-    what: str,
-    traffic: ec2.Port,
-    internet_egress: Sequence[ec2.Port],
-) -> ec2.SecurityGroup:
-    """Declare the group and its rules.
+class PeerSecurityGroup(Construct):
+    """Security group whose members reach each other, and nobody else reaches them.
 
-    Args:
-        scope: the construct that owns it.
-        vpc: where the group is.
-        what: members exchange, in a word.
-        traffic: the same for EC2.
-        internet_egress: ports that members reach on any IPv4 address.
-
-    Raises:
-        ConstructError: a port is given twice, or is all traffic.
+    Attributes:
+        security_group: the group; put it on every interface.
     """
-    everything = ec2.Port.all_traffic()
-    _check(scope, internet_egress, everything)
-    # With allow_all_outbound, the default, CDK drops the egress rule to the group itself as
-    # redundant, with no more than a warning, and EFA does not work.
-    group = ec2.SecurityGroup(
-        scope, "Group", vpc=vpc, description=f"{what} peers", allow_all_outbound=False
-    )
-    group.add_ingress_rule(group, traffic, f"{what} from peers")
-    group.add_egress_rule(group, traffic, f"{what} to peers")
-    # EC2 opens all egress of a group that is created with none, and the rule to the group
-    # itself, a resource of its own, comes too late: the rule to localhost is AWS's way to say
-    # "none" (CloudFormation, AWS::EC2::SecurityGroup, "Remove the default rule").
-    group.add_egress_rule(
-        ec2.Peer.ipv4("127.0.0.1/32"), everything, "nothing but the rules beside this one"
-    )
-    for port in internet_egress:
-        group.add_egress_rule(ec2.Peer.any_ipv4(), port, "internet")
-    return group
+
+    _what: ClassVar[str]
+    _traffic: ClassVar[Callable[[], ec2.Port]]
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        vpc: ec2.IVpc,
+        internet_egress: Sequence[ec2.Port] = (),
+    ) -> None:
+        """Declare the group and its rules.
+
+        Args:
+            scope: parent.
+            construct_id: id within the parent.
+            vpc: where the group is.
+            internet_egress: ports that members reach on any IPv4 address; none by default.
+
+        Raises:
+            ConstructError: a port is given twice, or is all traffic.
+        """
+        super().__init__(scope, construct_id)
+        everything, traffic = ec2.Port.all_traffic(), self._traffic()
+        _check(self, internet_egress, everything)
+        # With allow_all_outbound, the default, CDK drops the egress rule to the group itself as
+        # redundant, with no more than a warning, and EFA does not work.
+        group = ec2.SecurityGroup(
+            self, "Group", vpc=vpc, description=f"{self._what} peers", allow_all_outbound=False
+        )
+        group.add_ingress_rule(group, traffic, f"{self._what} from peers")
+        group.add_egress_rule(group, traffic, f"{self._what} to peers")
+        # EC2 opens all egress of a group that is created with none, and the rule to the group
+        # itself, a resource of its own, comes too late: the rule to localhost is AWS's way to say
+        # "none" (CloudFormation, AWS::EC2::SecurityGroup, "Remove the default rule").
+        group.add_egress_rule(
+            ec2.Peer.ipv4("127.0.0.1/32"), everything, "nothing but the rules beside this one"
+        )
+        for port in internet_egress:
+            group.add_egress_rule(ec2.Peer.any_ipv4(), port, "internet")
+        self.security_group = group
 
 
 def _check(scope: Construct, internet_egress: Sequence[ec2.Port], everything: ec2.Port) -> None:
