@@ -39,7 +39,7 @@ class PeerSecurityGroup(Construct):
             ConstructError: a port is given twice, or is all traffic.
         """
         super().__init__(scope, construct_id)
-        everything, traffic = ec2.Port.all_traffic(), self._traffic()
+        everything, traffic = ec2.Port.all_traffic(), type(self)._traffic()
         _check(self, internet_egress, everything)
         # With allow_all_outbound, the default, CDK drops the egress rule to the group itself as
         # redundant, with no more than a warning, and EFA does not work.
