@@ -129,7 +129,7 @@ $(VENV)/docs/.installed: requirements/docs.txt
 PAGES := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE docs examples packer/pins.json \
 	embedded-aws/README.md embedded-aws/CHANGELOG.md embedded-aws/LICENSE embedded-aws/docs
 
-docs: $(VENV)/docs/.installed ## Build the documentation site into build/site; fail on a broken link
+docs: $(VENV)/.installed $(VENV)/docs/.installed ## Build the documentation site into build/site; fail on a broken link
 	@rm -rf build/pages && mkdir -p build/pages
 	@tar -cf - $(PAGES) | tar -xf - -C build/pages
 	@python scripts/rule_pages.py build/pages/docs/rules
