@@ -26,7 +26,7 @@ REPLACED_FOR_TAGS: Final = {
 _NOT_TAGGED = sorted(REPLACED_FOR_TAGS.keys() - {"AWS::Batch::ComputeEnvironment"})
 
 
-class Owner(Protocol):
+class StackOwner(Protocol):
     """The plan of a cluster or of an AMI pipeline."""
 
     @property
@@ -58,7 +58,7 @@ class OwnedStack(cdk.Stack):
         scope: Construct,
         construct_id: str,
         *,
-        owners: Sequence[Owner],
+        owners: Sequence[StackOwner],
         cluster: str | None = None,
         description: str,
         protected: bool = False,
