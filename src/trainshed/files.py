@@ -41,6 +41,10 @@ class FoundDirectory(ReadError):
     """A directory in place of a file."""
 
 
+class TooLarge(ReadError):
+    """A file that has more bytes than it may."""
+
+
 def read_text(path: Path, largest: int = _LARGEST_WRITTEN, encoding: str = "utf-8") -> str:
     """Return the text of a file, with lines that end in a newline character alone.
 
@@ -68,8 +72,9 @@ def read_bytes(path: Path, largest: int = _LARGEST_WRITTEN) -> bytes:
 
     Raises:
         MissingFile: it is not there.
-        ReadError: it is no regular file, or too large, or a link that leads out of its
-            project, or the system refuses it.
+        TooLarge: it has more bytes.
+        ReadError: it is no regular file, or a link that leads out of its project, or the system
+            refuses it.
     """
     try:
         # Before it is opened: to open a device may already do something.
@@ -89,7 +94,7 @@ def read_bytes(path: Path, largest: int = _LARGEST_WRITTEN) -> bytes:
     except ValueError as error:  # a zero byte in the name
         raise ReadError(Path(repr(str(path))), str(error)) from error
     if len(content) > largest:
-        raise ReadError(path, f"it is larger than {_size(largest)}")
+        raise TooLarge(path, f"it is larger than {_size(largest)}")
     return content
 
 

@@ -1,8 +1,11 @@
 """Files that go with a job: what the command finds on each node, and what is left of them."""
 
 import base64
+import bz2
+import io
 import os
 import sys
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +14,7 @@ from launched_nodes import Nodes, nodes_of_a_job
 
 from trainshed.exit_codes import PEER_LOST
 from trainshed.jobs.sent_files import VARIABLE, pack
+from trainshed_launch.errors import LaunchError
 from trainshed_launch.sent_files import unpacked
 
 SAY = 'import os; print("sent", os.environ["NODE_RANK"], "TRAINSHED_FILES" in os.environ)\n'
@@ -107,7 +111,9 @@ def test_the_files_stay_until_the_other_nodes_have_ended(
 
 
 @pytest.mark.parametrize(
-    "broken", ["not base64!", base64.b64encode(b"no archive").decode()], ids=["text", "bytes"]
+    "broken",
+    ["not base64!", "not ASCII: \xe9", base64.b64encode(b"no archive").decode()],
+    ids=["text", "letters", "bytes"],
 )
 def test_an_archive_that_cannot_be_read_is_said_in_one_line(
     job: Nodes, tmp_path: Path, broken: str
@@ -117,3 +123,34 @@ def test_an_archive_that_cannot_be_read_is_said_in_one_line(
     assert job.started[0].wait() == 78
     assert "ERROR: TRAINSHED_FILES cannot be unpacked: " in job.started[0].said
     assert "Traceback" not in job.started[0].said
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("../out", tarfile.REGTYPE),
+        ("src/../../out", tarfile.REGTYPE),
+        ("/tmp/out", tarfile.REGTYPE),
+        ("link", tarfile.SYMTYPE),
+        ("folder", tarfile.DIRTYPE),
+    ],
+)
+def test_an_archive_that_would_write_elsewhere_is_refused(
+    name: str, kind: bytes, tmp_path: Path
+) -> None:
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        member = tarfile.TarInfo(name)
+        member.type, member.linkname = kind, "/etc"
+        archive.addfile(member, io.BytesIO())
+    sent = base64.b64encode(bz2.compress(content.getvalue())).decode()
+    folder = tmp_path / "job/files"
+
+    with (
+        pytest.raises(LaunchError, match=f"cannot be unpacked: '{name}' is no file below"),
+        unpacked(sent, folder),
+    ):
+        pass
+
+    assert not folder.exists()
+    assert list(tmp_path.rglob("out")) == []

@@ -1,6 +1,7 @@
 """Cluster files in a folder of the test's own, and handlers of custom resources without Lambda."""
 
 import importlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -115,3 +116,12 @@ def load_handler(
     yield load
     for name in loaded:
         monkeypatch.delitem(sys.modules, name, raising=False)
+
+
+@pytest.fixture
+def ordinary_user() -> Iterator[None]:
+    """Nobody instead of root, who may read every file."""
+    user = os.geteuid()
+    os.seteuid(user or 65534)
+    yield
+    os.seteuid(user)

@@ -1,7 +1,10 @@
 """Files of this machine that go with a job: which they are, and how much they may be."""
 
+import os
 import random
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -40,6 +43,67 @@ def test_what_is_not_below_the_working_directory_is_refused(project: Path) -> No
         pack(Path.cwd(), [Path("../other.py")])
     with pytest.raises(TrainshedError, match=r"--send none\.py: there is no such file or folder"):
         pack(Path.cwd(), [Path("none.py")])
+
+
+def test_a_link_goes_by_the_name_that_the_command_has_for_it(project: Path) -> None:
+    (project / "newest.py").symlink_to("train.py")
+    (project / "model").symlink_to("src/deep")
+
+    sent = pack(Path.cwd(), [Path("newest.py"), Path("model")])
+
+    assert sent.names == {"newest.py", "model/data.py"}
+
+
+def test_a_long_name_goes_with_a_job(project: Path) -> None:
+    name = f"{'d' * 120}/{'f' * 120}"
+    (project / name).parent.mkdir()
+    (project / name).touch()
+
+    assert pack(Path.cwd(), [Path(name)]).names == {name}
+
+
+def test_a_link_that_leads_out_is_refused(project: Path) -> None:
+    (project.parent / "secret").touch()
+    (project / "src/link").symlink_to("../../secret")
+
+    with pytest.raises(TrainshedError, match=r"src/link cannot be read: a link leads out of "):
+        pack(Path.cwd(), [Path("src")])
+
+
+def test_what_could_not_be_sent_is_said_not_left_out(project: Path) -> None:
+    os.mkfifo(project / "pipe")
+    (project / "loop").symlink_to("loop")
+    (project / "src/deep/linked").symlink_to(project)
+    (project / "hidden/.git").mkdir(parents=True)
+
+    for name, said in (
+        ("pipe", "pipe cannot be read: it is a pipe or a device"),
+        ("loop", "loop cannot be read: too many levels of symbolic links"),
+        ("src", "src/deep/linked cannot be read: it is a link to a folder; put a copy"),
+        ("hidden", "--send hidden: the folder has no files to send"),
+        ("n" * 300, "--send n{300}: there is no such file or folder"),
+    ):
+        with pytest.raises(TrainshedError, match=said):
+            pack(Path.cwd(), [Path(name)])
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that other users can reach, as those of pytest are not."""
+    with TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def test_a_folder_that_must_not_be_read_is_said(
+    shared: Path, request: pytest.FixtureRequest
+) -> None:
+    (shared / "src/deep").mkdir(parents=True)
+    (shared / "src/deep").chmod(0)
+    request.getfixturevalue("ordinary_user")
+
+    with pytest.raises(TrainshedError, match="src/deep cannot be read: permission denied"):
+        pack(shared, [Path("src")])
 
 
 def test_what_does_not_fit_into_a_job_is_refused(project: Path) -> None:

@@ -1,8 +1,7 @@
 """YAML to values and lines, and every text that is no cluster."""
 
 import json
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -159,15 +158,6 @@ def test_a_directory_is_reported_with_the_way_to_name_its_files(tmp_path: Path) 
 def test_a_context_that_is_no_text_is_reported(context: object) -> None:
     with pytest.raises(TrainshedError, match=r"^clusters: .* is not a path or a glob; name"):
         cluster_files(context, "-c clusters=")
-
-
-@pytest.fixture
-def ordinary_user() -> Iterator[None]:
-    """Nobody instead of root, who may read every file."""
-    user = os.geteuid()
-    os.seteuid(user or 65534)
-    yield
-    os.seteuid(user)
 
 
 def test_a_file_without_read_permission_is_reported(

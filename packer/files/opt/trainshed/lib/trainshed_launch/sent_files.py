@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import io
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os.path import normpath
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -50,15 +50,17 @@ def unpacked(archive: str, folder: Path | None = None) -> Iterator[Path | None]:
 
 def _unpack(archive: str, folder: Path) -> None:
     try:
-        with tarfile.open(fileobj=io.BytesIO(base64.b64decode(archive, validate=True))) as files:
+        packed = io.BytesIO(base64.b64decode(archive, validate=True))
+        with tarfile.open(fileobj=packed, mode="r:bz2") as files:
             for member in files:
-                content = files.extractfile(member)
-                assert content is not None
-                path = folder / member.name
+                path = Path(normpath(folder / member.name))
+                content = files.extractfile(member) if member.isreg() else None
+                if content is None or folder not in path.parents:
+                    raise tarfile.ExtractError(f"{member.name!r} is no file below its folder")
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content.read())
                 path.chmod(member.mode)
-    except (binascii.Error, tarfile.TarError, EOFError, OSError) as error:
+    except (ValueError, tarfile.TarError, EOFError, OSError) as error:
         raise LaunchError(
             f"{VARIABLE} cannot be unpacked: {error}; send files by trainshed job submit --send"
         ) from error
