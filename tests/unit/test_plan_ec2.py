@@ -120,6 +120,9 @@ def test_an_existing_network_needs_nothing_of_its_default_group() -> None:
             "a.yaml:5: image.tag: is for orchestrator batch: with ec2, jobs run on the nodes "
             "themselves, and once; leave it out",
         ),
+        (text("image: {tga: v2}"), "a.yaml:5: image.tga: unknown key (allowed: none)"),
+        (text("image: train"), "a.yaml:5: image: 'train' is not a mapping (its fields: none)"),
+        (text("image:"), "a.yaml:5: image: is empty; leave the key out"),
         (
             text("job: {capacity_wait_hours: 3}"),
             "a.yaml:5: job.capacity_wait_hours: is for orchestrator batch: with ec2, jobs run on "

@@ -56,7 +56,7 @@ def _message(detail: ErrorDetails, document: type[BaseModel]) -> str:
                 f"{name}.{key}" for name in fields if key in _fields_at((*outer, name), document)
             ]
             near = f"; did you mean {' or '.join(inside)}?" if inside else did_you_mean(key, fields)
-            return f"unknown key{near} (allowed: {', '.join(fields)})"
+            return f"unknown key{near} (allowed: {', '.join(fields) or 'none'})"
         case _ if detail["input"] is None and detail["loc"]:
             return empty_message(_place(detail["loc"], document)[0], document)
         case "enum" | "literal_error":
@@ -95,7 +95,7 @@ def _message(detail: ErrorDetails, document: type[BaseModel]) -> str:
         case "dict_type":
             return f"{value} is not a mapping; write it as {{NAME: value}}"
         case "model_type" | "model_attributes_type":
-            names = ", ".join(_fields_at(detail["loc"], document))
+            names = ", ".join(_fields_at(detail["loc"], document)) or "none"
             return f"{value} is not a mapping (its fields: {names})"
         case "value_error":
             return str(context["error"])
@@ -115,6 +115,8 @@ def empty_message(path: Path, document: type[BaseModel]) -> str:
     inner = _model(field.annotation) if field else None
     if field is None or inner is None or len(list(_choices(field.annotation))) > 2:
         return plain
+    if not inner.model_fields:
+        return "is empty; leave the key out"
     required = [name for name, part in inner.model_fields.items() if part.is_required()]
     if field.is_required():
         return f"is empty; give it at least {', '.join(required)}"
