@@ -285,9 +285,9 @@ def main() -> int:
     head = [
         "# Performance",
         "",
-        "Written by `make bench`, which fails when an aim is missed by more than the noise.",
-        f"Absolute times belong to the machine that ran it, with {os.cpu_count()} cores; compare",
-        "the ratios.",
+        f"Measured on {datetime.now(UTC):%Y-%m-%d} by `make bench`, which fails when an aim is",
+        "missed by more than the noise. Changes since then are not in the figures. Absolute times",
+        f"belong to the machine that ran it, with {os.cpu_count()} cores; compare the ratios.",
         "",
         "## Aims",
         "",
