@@ -393,3 +393,31 @@ Resources:
     found = of("TS-LIF-001", text)
 
     assert [each.message.rpartition(" ")[2] for each in found] == ["First)", "Second)"]
+
+
+def test_a_finding_about_multi_node_jobs_does_not_rest_on_what_another_job_is() -> None:
+    text = """
+Parameters:
+  Kind: {Type: String, Default: container}
+Resources:
+  One:
+    Type: AWS::Batch::JobDefinition
+    Properties:
+      Type: !Ref Kind
+      ContainerProperties: {Image: my-image}
+  Several:
+    Type: AWS::Batch::JobDefinition
+    Properties:
+      Type: multinode
+      NodeProperties: {MainNode: 0, NumNodes: 4}
+"""
+
+    (found,) = of("TS-JOB-022", text)
+    (by_default,) = of(
+        "TS-JOB-022",
+        text.replace("container}", "multinode}").replace("Type: multinode\n", "Type: container\n"),
+    )
+
+    assert found.message.startswith("Several has no time-out")
+    assert found.message.endswith("runs on")
+    assert by_default.message.endswith("runs on (by the default of parameter Kind)")

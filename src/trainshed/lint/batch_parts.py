@@ -63,16 +63,14 @@ def efa_of_nodes(document: LintedFile, instance: InstanceType) -> int | None:
     return found
 
 
-def multi_node_definitions(document: CloudFormationDocument) -> Iterator[TemplateResource]:
-    """Yield the definitions of multi-node jobs."""
-    for definition in document.template.of_type(JOB_DEFINITION):
-        if (value_of(definition.get("Type").text()) or "").lower() == "multinode":
-            yield definition
+def is_multi_node(definition: TemplateResource) -> bool:
+    """Whether a job definition is known to be of multi-node jobs."""
+    return (value_of(definition.get("Type").text()) or "").lower() == "multinode"
 
 
 def has_multi_node_jobs(document: CloudFormationDocument) -> bool:
     """Whether the template defines multi-node jobs."""
-    return any(multi_node_definitions(document))
+    return any(map(is_multi_node, document.template.of_type(JOB_DEFINITION)))
 
 
 def node_ranges(definition: TemplateResource) -> tuple[TemplateValue, ...]:

@@ -12,7 +12,7 @@ from trainshed.lint.batch_parts import (
     containers,
     efa_of_nodes,
     instance_types,
-    multi_node_definitions,
+    is_multi_node,
     node_ranges,
 )
 from trainshed.lint.cloudformation import CloudFormationDocument, resources
@@ -53,11 +53,6 @@ Resources:
               {container}
 """
     }
-
-
-def _multi_node(document: LintedFile) -> Iterator[TemplateResource]:
-    if isinstance(document, CloudFormationDocument):
-        yield from multi_node_definitions(document)
 
 
 def _types(container: TemplateValue, definition: TemplateResource) -> tuple[InstanceType, ...]:
@@ -103,7 +98,7 @@ others may wait for it for ever, and all nodes are paid for. Only a time-out end
         _MULTI_NODE,
         "https://docs.aws.amazon.com/batch/latest/userguide/job_timeouts.html",
     ),
-    over=in_files(_multi_node),
+    over=in_files(resources(JOB_DEFINITION)),
     example={
         kind: text.replace("      Timeout: {AttemptDurationSeconds: 86400}\n", "")
         for kind, text in _definition(
@@ -114,6 +109,8 @@ others may wait for it for ever, and all nodes are paid for. Only a time-out end
 )
 def no_time_out(definition: TemplateResource) -> Iterator[Violation]:
     """A job that hangs should end."""
+    if not is_multi_node(definition):
+        return
     if read(definition.get("Timeout", "AttemptDurationSeconds").reference()) is None:
         yield Violation(
             path=definition.path,
@@ -133,11 +130,13 @@ def no_time_out(definition: TemplateResource) -> Iterator[Violation]:
 `MultiNodeContainer` writes closed ranges.
 """,
     sources=(_MULTI_NODE, "https://github.com/aws/aws-cdk/issues/29415"),
-    over=in_files(_multi_node),
+    over=in_files(resources(JOB_DEFINITION)),
     example=_definition("Vcpus: 96", nodes="0:3"),
 )
 def closed_range(definition: TemplateResource) -> Iterator[Violation]:
     """The last node range should be open."""
+    if not is_multi_node(definition):
+        return
     targets = [read(each.get("TargetNodes").text()) for each in node_ranges(definition)]
     closed = [each for each in targets if each and not each.value.strip().endswith(":")]
     if targets and len(closed) == len(targets):
@@ -208,7 +207,7 @@ TCP without them, and uses a part of the bandwidth with some of them; neither is
 nodes are in the template, their launch template says how many EFA interfaces they have.
 """,
     sources=(_EFA,),
-    over=in_files(_multi_node),
+    over=in_files(resources(JOB_DEFINITION)),
     example=_definition(
         "LinuxParameters:\n                SharedMemorySize: 65536\n"
         "                Devices: [{HostPath: /dev/infiniband/uverbs0}]\n"
@@ -217,7 +216,7 @@ nodes are in the template, their launch template says how many EFA interfaces th
 )
 def missing_devices(definition: TemplateResource, document: LintedFile) -> Iterator[Violation]:
     """A container needs a device for each EFA interface of its node."""
-    for container in containers(definition):
+    for container in containers(definition) if is_multi_node(definition) else ():
         devices = container.get("LinuxParameters", "Devices")
         listed = read(devices.entries())
         paths = {
