@@ -152,6 +152,7 @@ def test_a_file_of_findings_is_judged_itself(trainshed: Command, folder: Path) -
         pytest.param("findings: {accept: {TS-LIF-001: }}", "accepted.yaml:1", id="no-reason"),
         pytest.param("accept: {TS-LIF-001: because}", "accept: unknown key", id="field"),
         pytest.param("", "is empty", id="empty"),
+        pytest.param("findings:", "give it fields (accept, severity)", id="nothing"),
     ],
 )
 def test_a_wrong_file_of_findings_is_wrong_input(

@@ -118,16 +118,18 @@ def empty_message(path: Path, document: type[BaseModel]) -> str:
     if not inner.model_fields:
         return "is empty; leave the key out"
     required = [name for name, part in inner.model_fields.items() if part.is_required()]
+    least = f"give it at least {', '.join(required)}"
+    fields = f"give it fields ({', '.join(inner.model_fields)})"
     if field.is_required():
-        return f"is empty; give it at least {', '.join(required)}"
+        return f"is empty; {least if required else fields}"
     default = field.default
     nothing = default is None or all(part is None for _, part in default)
     out = "leave the key out for " + ("none" if nothing else "its defaults")
     if required:
-        return f"is empty; give it at least {', '.join(required)}, or {out}"
+        return f"is empty; {least}, or {out}"
     if field.default is None:
         return f"is empty; write {path[-1]}: {{}} for one with the defaults, or {out}"
-    return f"is empty; {out}, or give it fields ({', '.join(inner.model_fields)})"
+    return f"is empty; {out}, or {fields}"
 
 
 def shown(value: object) -> str:
