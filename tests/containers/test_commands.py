@@ -167,6 +167,24 @@ def test_an_ami_without_the_driver_stops_the_push(
 
 
 @pytest.mark.usefixtures("built")
+def test_what_the_cluster_file_accepts_stops_no_push(
+    trainshed: Trainshed, cluster: Path, ami: Callable[..., str]
+) -> None:
+    said = "findings: {accept: {TS-IMG-001: tried on one node}}\n"
+    cluster.write_text(cluster.read_text() + said)
+    old = ami(**{"accelerator": "neuron", "version:neuron-dkms": "2.26.10.0"})
+
+    pushed = trainshed("push", str(cluster), "--ami", old)
+    listed = trainshed("list", str(cluster), "--ami", old)
+
+    assert pushed.returncode == 0, pushed.stderr
+    assert "TS-IMG-001 error: " in pushed.stderr
+    assert "; accepted: tried on one node" in pushed.stderr
+    assert listed.returncode == 0
+    assert "; accepted: tried on one node" in listed.stdout
+
+
+@pytest.mark.usefixtures("built")
 def test_list_shows_what_an_image_needs_and_finds_what_an_ami_lacks(
     trainshed: Trainshed, cluster: Path, ami: Callable[..., str]
 ) -> None:

@@ -1,7 +1,7 @@
 """`trainshed container`: build container images, push them to a cluster's repository, list them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -30,6 +30,7 @@ from trainshed.containers.pushing import refuse_overwriting
 from trainshed.containers.repository import ContainerRepository
 from trainshed.errors import Failure, TrainshedError
 from trainshed.findings import Finding, Severity
+from trainshed.findings.acceptance import accept
 from trainshed.pins.model import CPU
 from trainshed.plan import BatchPlan, ClusterPlan
 from trainshed.sources import containers_folder, packer_folder
@@ -134,7 +135,8 @@ def push(
     repository = _repository(plan)
     refuse_overwriting(repository, wanted)
     if ami:
-        _print_findings(check_drivers(labels, _tags(plan, ami), image=image, ami=ami))
+        differences = check_drivers(labels, _tags(plan, ami), image=image, ami=ami)
+        _print_findings(_as_owner_says(plan, differences))
     pushed = push_image(found, image, repository, tag=wanted)
     say(f"pushed {repository.uri}:{wanted}")
     say(f"digest {pushed.digest}")
@@ -152,8 +154,8 @@ def list_images(
 ) -> None:
     """List the images of a cluster's repository, newest first, with the drivers they need.
 
-    With --ami, exits with 1 when there are findings. Needs ecr:DescribeRepositories,
-    ecr:DescribeImages, ecr:BatchGetImage and ecr:GetDownloadUrlForLayer.
+    With --ami, exits with 1 when there are findings that nobody accepts. Needs
+    ecr:DescribeRepositories, ecr:DescribeImages, ecr:BatchGetImage and ecr:GetDownloadUrlForLayer.
     """
     plan = load_cluster(cluster, clusters, region)
     repository = _repository(plan)
@@ -183,9 +185,10 @@ def list_images(
             columns=("tags", "digest", "size_mib", "pushed", "accelerator", "drivers"),
             headings={"size_mib": "MiB", "drivers": "needs on the host"},
         )
-    for finding in findings:
+    judged = _as_owner_says(plan, findings) if ami else ()
+    for finding in judged:
         say(str(finding), err=as_json)
-    if findings:
+    if any(finding.fails for finding in judged):
         raise typer.Exit(1)
 
 
@@ -232,11 +235,15 @@ def _tags(plan: ClusterPlan, ami: str) -> Mapping[str, str] | None:
     return found.tags if found else None
 
 
+def _as_owner_says(plan: ClusterPlan, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return accept(plan.findings, plan.where, findings, applied=frozenset())
+
+
 def _print_findings(findings: tuple[Finding, ...]) -> None:
-    """Print findings, and stop at an error."""
+    """Print findings, and stop at an error that nobody accepts."""
     for finding in findings:
         say(str(finding), err=True)
-    if any(finding.severity is Severity.ERROR for finding in findings):
+    if any(finding.fails and finding.severity is Severity.ERROR for finding in findings):
         raise typer.Exit(1)
 
 

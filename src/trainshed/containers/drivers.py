@@ -76,6 +76,7 @@ Images that `trainshed container build` makes say by labels which accelerator an
 need. An image without labels, an index of several images, or a range of versions that cannot be
 read says nothing, so nothing can be compared.
 """,
+    remedy="Build it with `trainshed container build`, or on top of such an image",
 )
 def image_is_silent(pair: ImagePair) -> Iterator[Violation]:
     """An image without labels may need anything."""
@@ -104,6 +105,7 @@ def image_is_silent(pair: ImagePair) -> Iterator[Violation]:
     why="""
 The host has the driver of its own accelerator only. A container for another one finds no device.
 """,
+    remedy="Take an image and an AMI for the same accelerator",
 )
 def another_accelerator(pair: ImagePair) -> Iterator[Violation]:
     """Image and AMI are for one accelerator."""
@@ -123,6 +125,7 @@ def another_accelerator(pair: ImagePair) -> Iterator[Violation]:
 AMIs of `trainshed ami build` say by tags which accelerator and which versions they have. One that
 is not in this account and region, or has no such tag, says nothing, so nothing can be compared.
 """,
+    remedy="Name an AMI of `trainshed ami list`, or bake it with `trainshed ami build`",
 )
 def ami_is_silent(pair: ImagePair) -> Iterator[Violation]:
     """An AMI without tags may have anything."""
@@ -149,6 +152,7 @@ def ami_is_silent(pair: ImagePair) -> Iterator[Violation]:
     why="""
 The driver on the host and the libraries in the image must be of versions that go together.
 """,
+    remedy="Move image and AMI together: build both from the same `packer/pins.json`",
 )
 def driver_out_of_range(pair: ImagePair) -> Iterator[Violation]:
     """The host's driver is one that the image's libraries know."""
