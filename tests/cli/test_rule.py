@@ -38,6 +38,7 @@ def test_all_rules_are_listed(trainshed: Command) -> None:
 def test_a_record_has_what_the_text_says(trainshed: Command) -> None:
     of_account = json.loads(trainshed("rule", "TS-ACC-020", "--json").out)
     of_files = json.loads(trainshed("rule", "TS-LIF-001", "--json").out)
+    of_log = json.loads(trainshed("rule", "TS-COL-001", "--json").out)
 
     assert of_account["actions"] == [
         "servicequotas:GetServiceQuota",
@@ -47,3 +48,5 @@ def test_a_record_has_what_the_text_says(trainshed: Command) -> None:
     assert of_account["answers"] == ["TS-QUO-001"]
     assert of_files["commands"] == ["check", "lint"]
     assert [each["findings"][0]["rule"] for each in of_files["examples"]] == ["TS-LIF-001"] * 4
+    assert (of_log["commands"], of_log["basis"]) == (["bench judge"], None)
+    assert "command" not in of_log

@@ -2,13 +2,16 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from trainshed.checks import judge
 from trainshed.findings import Rule, Severity
-from trainshed.findings.pages import INDEX, commands, example_findings, examples, rule_pages
+from trainshed.findings.pages import INDEX, example_findings, examples, rule_pages
 from trainshed.findings.rule import all_rules
+from trainshed.plan import ClusterPlan
 
 ROOT = Path(__file__).parents[2]
 PAGES = rule_pages()
@@ -21,6 +24,7 @@ def test_a_page_has_all_that_its_rule_says(rule: Rule) -> None:
     assert page.startswith(f"# {rule.id}: {rule.title}\n")
     assert f"**{rule.severity.capitalize()}**" in page
     assert (f"; {rule.basis}." in page) is bool(rule.sources)
+    assert bool(rule.basis) is bool(rule.sources)
     assert rule.why in page
     assert rule.when[1:] in page
     for check in rule.checks:
@@ -51,9 +55,32 @@ def test_a_page_has_each_example_and_what_it_finds(rule: Rule, kind: str) -> Non
 
 
 def test_a_rule_of_several_commands_is_one() -> None:
-    assert commands(all_rules()["TS-LIF-001"]) == ["check", "lint"]
-    assert commands(all_rules()["TS-GRP-001"]) == ["lint"]
-    assert commands(all_rules()["TS-ACC-001"]) == ["preflight"]
+    assert all_rules()["TS-LIF-001"].commands == ("check", "lint")
+    assert all_rules()["TS-GRP-001"].commands == ("lint",)
+    assert all_rules()["TS-ACC-001"].commands == ("preflight",)
+    assert all_rules()["TS-FND-001"].commands == ("check", "preflight", "lint")
+
+
+def test_a_page_says_how_to_accept_what_a_cluster_file_may_accept(
+    planned: Callable[[str], ClusterPlan],
+) -> None:
+    ids = all_rules().keys()
+    accepted = "".join(f"    {rule}: because\n" for rule in ids)
+    plan = planned(
+        "name: Example\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
+        f"findings:\n  accept:\n{accepted}"
+    )
+
+    told = {rule for rule in ids if f"  accept: {{{rule}: " in PAGES[f"{rule}.md"]}
+    refused = {
+        finding.place.field.rpartition(".")[2]
+        for finding in judge(plan)
+        if finding.rule == "TS-FND-001" and finding.place
+    }
+
+    assert refused == ids - told
+    assert {"TS-ACC-001", "TS-ACC-020", "TS-FND-001", "TS-GRP-001", "TS-IMG-001"} <= told
+    assert {"TS-COL-001", "TS-COL-012", "TS-JOB-002"} <= refused
 
 
 def test_the_index_has_each_rule_once_with_its_severity_title_and_commands() -> None:
@@ -61,7 +88,7 @@ def test_the_index_has_each_rule_once_with_its_severity_title_and_commands() -> 
 
     assert rows == [
         f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {rule.title} "
-        f"| {', '.join(commands(rule))} |"
+        f"| {', '.join(rule.commands)} |"
         for rule in all_rules().values()
     ]
     assert {row.split(" | ")[1] for row in rows} <= set(Severity)

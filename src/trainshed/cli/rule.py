@@ -9,7 +9,7 @@ from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json, print_records, say
 from trainshed.errors import UnknownName
 from trainshed.findings import Rule
-from trainshed.findings.pages import commands, example_findings, examples, rule_page
+from trainshed.findings.pages import example_findings, examples, rule_page
 from trainshed.findings.rule import all_rules
 
 app = typer.Typer(add_completion=False)
@@ -52,9 +52,12 @@ def show_rule(
 
 
 def _record(rule: Rule) -> dict[str, Any]:
+    said = asdict(rule)
+    # One of `commands`.
+    del said["command"]
     return {
-        **asdict(rule),
-        "commands": commands(rule),
+        **said,
+        "commands": rule.commands,
         "orchestrators": sorted({name for each in rule.checks for name in each.orchestrators}),
         "actions": [action for each in rule.checks for action in each.actions],
         "answers": [answer for each in rule.checks for answer in each.answers],

@@ -103,10 +103,10 @@ class Benchmark(NamedTuple):
 
 
 benchmarks: Over[Benchmark, Benchmark] = Over(
-    command="bench judge", parts=lambda benchmark: (benchmark,), is_accepted=False
+    command="bench judge", parts=lambda benchmark: (benchmark,)
 )
 comparisons: Over[Sequence[BenchmarkRun], Sequence[BenchmarkRun]] = Over(
-    command="bench judge of several logs", parts=lambda runs: (runs,), is_accepted=False
+    command="bench judge of several logs", parts=lambda runs: (runs,)
 )
 
 

@@ -120,12 +120,7 @@ def unknown_rule(stated: Stated) -> Iterator[Violation]:
 
 
 def _acceptable() -> tuple[str, ...]:
-    return tuple(
-        rule_id
-        for rule_id, known in all_rules().items()
-        if known.command in ("", "preflight")
-        and all(check.over.is_accepted for check in known.checks)
-    )
+    return tuple(rule_id for rule_id, known in all_rules().items() if known.is_acceptable)
 
 
 @rule(

@@ -56,11 +56,6 @@ def as_markdown(text: str) -> str:
     return _CODE.sub(lambda found: found[1] or f"`{found[0]}`", text)
 
 
-def commands(rule: Rule) -> list[str]:
-    """Return the commands that find it."""
-    return [*dict.fromkeys(check.over.command for check in rule.checks)] or [rule.command]
-
-
 def example_findings(rule: Rule, kind: str) -> list[Finding]:
     """Return what a rule finds in its own example of a kind of file.
 
@@ -92,7 +87,7 @@ def rule_pages() -> Mapping[str, str]:
     rules = all_rules().values()
     rows = (
         f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {rule.title} "
-        f"| {', '.join(commands(rule))} |\n"
+        f"| {', '.join(rule.commands)} |\n"
         for rule in rules
     )
     pages = {f"{rule.id}.md": f"{rule_page(rule)}\n[All rules]({INDEX})\n" for rule in rules}
@@ -100,8 +95,7 @@ def rule_pages() -> Mapping[str, str]:
 
 
 def _sections(rule: Rule) -> Iterator[str]:
-    # Of what a command sees itself, for instance how a job ended, nothing has to be proven.
-    basis = f"; {rule.basis}" if rule.sources else ""
+    basis = f"; {rule.basis}" if rule.basis else ""
     yield f"# {rule.id}: {rule.title}\n\n**{rule.severity.capitalize()}**{basis}.\n\n"
     yield f"{rule.why}\n"
     if rule.when:
@@ -120,7 +114,7 @@ def _sections(rule: Rule) -> Iterator[str]:
         yield f"\n## What to do\n\n{remedy[0].upper()}{remedy[1:]}.\n"
     for check in rule.checks:
         yield from _asks(check)
-    if any(check.over.is_accepted for check in rule.checks):
+    if rule.is_acceptable:
         other = "info" if rule.severity == "warning" else "warning"
         yield _ACCEPT.format(id=rule.id, other=other)
     if rule.sources:

@@ -27,6 +27,8 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     "container push, container list, preflight": ("trainshed.containers.drivers",),
     "check, preflight, lint": ("trainshed.findings.acceptance",),
 }
+# The commands that read what is accepted.
+_ACCEPTING = frozenset({"check", "lint", "preflight"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +40,12 @@ class Over(Generic[P, W]):
         parts: yields the parts of a whole; a rule judges one part at a time.
         orchestrator: returns that of a part, for rules of some orchestrators only.
         examples: finds what is wrong with an example, by the kind of file that it is.
-        is_accepted: whether a file's owner can accept what is found.
     """
 
     command: str
     parts: Callable[[W], Iterable[P]]
     orchestrator: Callable[[P], str] | None = None
     examples: Mapping[str, Callable[[str], Sequence[Finding]]] = field(default_factory=dict)
-    is_accepted: bool = True
 
 
 Found = Iterator[Violation | Finding]
@@ -90,7 +90,7 @@ class Rule:
         title: what it finds, in one line.
         severity: unless the file's owner says another one.
         why: why AWS would refuse, or a job would fail, hang or be slow; Markdown.
-        basis: how that is known.
+        basis: how that is known; None for what a command sees itself, for instance how a job ended.
         sources: addresses of the pages that say so, or what else it rests on.
         when: what must be for it to be checked, in words; empty when nothing must.
         remedy: what to do, for rules without an example, whose findings say it.
@@ -101,7 +101,7 @@ class Rule:
     title: str
     severity: Severity = Severity.WARNING
     why: str
-    basis: Basis = Basis.DOCUMENTED
+    basis: Basis | None = None
     sources: tuple[str, ...] = ()
     when: str = ""
     remedy: str = ""
@@ -111,6 +111,17 @@ class Rule:
     def checks(self) -> tuple[Check, ...]:
         """The functions that find it; none where the command does by itself."""
         return tuple(check for check in _CHECKS if check.rule_id == self.id)
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The commands that find it."""
+        named = [check.over.command for check in self.checks] or [self.command]
+        return tuple(dict.fromkeys(name for each in named for name in each.split(", ")))
+
+    @property
+    def is_acceptable(self) -> bool:
+        """Whether a file's owner can accept what it finds."""
+        return not _ACCEPTING.isdisjoint(self.commands)
 
 
 class _Page(TypedDict, total=False):
@@ -178,6 +189,8 @@ def describe(rule_id: str, **page: Unpack[_Page]) -> Rule:
     """Add a rule that a command finds by itself, or that has functions of its own elsewhere."""
     assert rule_id not in _RULES, f"two rules are called {rule_id}"
     page["why"] = page["why"].strip()
+    if "sources" in page:
+        page.setdefault("basis", Basis.DOCUMENTED)
     _RULES[rule_id] = Rule(id=rule_id, **page)
     return _RULES[rule_id]
 
