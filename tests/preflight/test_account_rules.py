@@ -928,3 +928,12 @@ def test_a_throttled_call_is_tried_again(account: Account) -> None:
     )
 
     assert rules(account.ask()) == []
+
+
+def test_an_acceptance_that_the_account_no_longer_needs_is_pointed_out(account: Account) -> None:
+    said = {"accept": {"TS-ACC-080": "deployed by a pipeline", NOT_TRIED: "not yet"}}
+
+    judged = judge_with_account(account.subject(findings=said), (), (), lambda _: None)
+
+    unused = [finding.message for finding in judged if finding.rule == "TS-FND-002"]
+    assert unused == ["TS-ACC-080 is accepted, and nothing finds it any more"]
