@@ -83,6 +83,22 @@ def test_a_page_says_how_to_accept_what_a_cluster_file_may_accept(
     assert {"TS-COL-001", "TS-COL-012", "TS-JOB-002"} <= refused
 
 
+@pytest.mark.parametrize(
+    ("rule", "where"),
+    [
+        ("TS-NET-001", "In the cluster file:"),
+        ("TS-ACC-020", "In the cluster file:"),
+        ("TS-GRP-001", "For `trainshed lint` in the file that `--findings` names:"),
+        (
+            "TS-LIF-001",
+            "In the cluster file, or for `trainshed lint` in the file that `--findings` names:",
+        ),
+    ],
+)
+def test_a_page_says_where_its_findings_are_accepted(rule: str, where: str) -> None:
+    assert f"\n\n{where}\n\n```yaml\nfindings:\n  accept: " in PAGES[f"{rule}.md"]
+
+
 def test_the_index_has_each_rule_once_with_its_severity_title_and_commands() -> None:
     rows = [line for line in PAGES[INDEX].splitlines() if line.startswith("| [")]
 

@@ -34,7 +34,7 @@ What `trainshed {command}` prints of it:
 _ACCEPT = """
 ## Accept it, or change its severity
 
-In the cluster file, or for `trainshed lint` in the file that `--findings` names:
+{where}:
 
 ```yaml
 findings:
@@ -49,6 +49,14 @@ findings:
   severity: {{{id}: {other}}}
 ```
 """
+
+_IN_CLUSTER_FILE = "in the cluster file"
+# Where findings are accepted, by the command that finds them.
+_ACCEPTED = {
+    "check": _IN_CLUSTER_FILE,
+    "preflight": _IN_CLUSTER_FILE,
+    "lint": "for `trainshed lint` in the file that `--findings` names",
+}
 
 
 def as_markdown(text: str) -> str:
@@ -116,7 +124,9 @@ def _sections(rule: Rule) -> Iterator[str]:
         yield from _asks(check)
     if rule.is_acceptable:
         other = "info" if rule.severity == "warning" else "warning"
-        yield _ACCEPT.format(id=rule.id, other=other)
+        places = dict.fromkeys(_ACCEPTED[each] for each in rule.commands if each in _ACCEPTED)
+        where = ", or ".join(places)
+        yield _ACCEPT.format(id=rule.id, other=other, where=f"{where[0].upper()}{where[1:]}")
     if rule.sources:
         yield "\n## Sources\n\n" + "".join(f"- <{source}>\n" for source in rule.sources)
 
@@ -126,4 +136,4 @@ def _asks(check: Check) -> Iterator[str]:
         yield "\n## IAM actions\n\n" + "".join(f"- `{action}`\n" for action in check.actions)
     if check.answers:
         answered = ", ".join(check.answers)
-        yield f"\nThen preflight leaves out what `trainshed check` says of it: {answered}.\n"
+        yield f"\nWith these, preflight leaves out what `trainshed check` says of it: {answered}.\n"
