@@ -3,6 +3,7 @@
 import aws_cdk as cdk
 from aws_cdk import aws_ecr as ecr
 
+from trainshed.orchestrators import Orchestrator
 from trainshed.plan import BatchPlan, CapacityKind, RepositoryPlan
 from trainshed_constructs import (
     BatchMultiNode,
@@ -66,6 +67,7 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
     add_outputs(
         stack,
         cluster.name,
+        Orchestrator.BATCH,
         JobQueue=("Queue to submit jobs to", batch.job_queue_arn),
         JobDefinition=("Definition to submit", batch.job_definition_arn),
         ComputeEnvironment=("Nodes of the queue", batch.compute_environment_arn),

@@ -2,6 +2,7 @@
 
 import aws_cdk as cdk
 
+from trainshed.orchestrators import Orchestrator
 from trainshed.plan import Ec2Plan
 from trainshed_constructs import Ec2Cluster, FailedBootLimit, suspend_launches
 from trainshed_stacks.node_launch import NodeLaunch
@@ -53,6 +54,7 @@ def add_ec2(stack: cdk.Stack, launch: NodeLaunch, plan: Ec2Plan) -> Ec2Cluster:
     add_outputs(
         stack,
         cluster.name,
+        Orchestrator.EC2,
         JobDocument=("Document that starts a job on nodes", ec2.document_name),
         NodeGroup=("Auto Scaling group of the nodes", ec2.group_name),
         LogGroup=("Output of the jobs", ec2.log_group.log_group_name),

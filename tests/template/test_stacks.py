@@ -141,6 +141,15 @@ def test_compute_imports_from_the_network_only(
         assert not [each for each in outputs.values() if "Export" in each]
 
 
+@pytest.mark.parametrize("orchestrator", ["batch", "ec2"])
+def test_compute_says_what_starts_its_jobs(synthesise: Synthesise, orchestrator: str) -> None:
+    fleet = plan_fleet([spec("OneCluster", orchestrator=orchestrator)])
+
+    template = read(synthesise(fleet), "OneCluster")
+
+    assert template["Outputs"]["Orchestrator"]["Value"] == orchestrator
+
+
 def user_data(template: Mapping[str, Any]) -> str:
     [node] = resources(template, "AWS::EC2::LaunchTemplate")
     return "".join(strings(node["Properties"]["LaunchTemplateData"]["UserData"]))

@@ -16,6 +16,9 @@ from typing import Any
 from trainshed.documents.model import Model
 from trainshed.interfaces import InterfaceProfile
 
+# Output of a cluster's stack: the name of its orchestrator.
+ORCHESTRATOR_OUTPUT = "Orchestrator"
+
 
 class Orchestrator(StrEnum):
     """What starts the jobs: AWS Batch, or `trainshed job` on instances that are always there."""
