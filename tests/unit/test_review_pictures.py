@@ -7,9 +7,10 @@ from xml.etree import ElementTree
 import pytest
 
 from trainshed import catalogue
+from trainshed.parts import Arrow
 from trainshed.plan import ClusterPlan
 from trainshed.review.mermaid import mermaid
-from trainshed.review.model import Arrow, Mark, Part, Topology
+from trainshed.review.model import Mark, Part, Topology
 from trainshed.review.svg import svg
 from trainshed.review.topology import topology
 from trainshed.spec import Orchestrator

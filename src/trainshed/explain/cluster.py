@@ -7,6 +7,7 @@ from itertools import groupby
 from trainshed.checks import judge
 from trainshed.findings import Finding
 from trainshed.interfaces import Bandwidth, NetworkInterface, efa_bandwidth
+from trainshed.parts import planned_facts
 from trainshed.plan import ClusterPlan, Decision, Fleet
 
 
@@ -75,6 +76,7 @@ class Explanation:
 def explain(plan: ClusterPlan, fleet: Fleet | None = None) -> Explanation:
     """Explain a plan; its findings are those among a fleet's clusters, or those of it alone."""
     instance = plan.instance
+    facts = {name: fact.value for name, fact in planned_facts(plan).items()}
     storage = f", {instance.local_storage_gb} GB local" if instance.local_storage_gb else ""
     network = plan.network
     # A stack that adds nothing to an existing VPC is empty, and the CDK CLI skips it.
@@ -89,12 +91,12 @@ def explain(plan: ClusterPlan, fleet: Fleet | None = None) -> Explanation:
     return Explanation(
         name=plan.name,
         file=plan.where.file,
-        nodes=f"{_count(plan)} x {instance.name}",
-        accelerators=str(instance.accelerator),
+        nodes=f"{facts['nodes']} x {facts['instance type']}",
+        accelerators=facts["accelerators"],
         memory=f"{instance.memory_mib // 1024} GiB, {instance.vcpus} vCPUs{storage}",
         place=", ".join(part for part in (plan.account, plan.region, plan.zone.name) if part),
-        capacity=" ".join(part for part in (plan.capacity.kind, plan.capacity.target) if part),
-        profile=plan.profile.value,
+        capacity=facts["capacity"],
+        profile=facts["interface layout"],
         interfaces=tuple(_rows(plan.interfaces)),
         job_addresses=plan.job_addresses,
         addresses_per_node=plan.addresses_per_node,
@@ -104,11 +106,6 @@ def explain(plan: ClusterPlan, fleet: Fleet | None = None) -> Explanation:
         decisions=plan.decisions,
         findings=judge(plan, fleet),
     )
-
-
-def _count(plan: ClusterPlan) -> str:
-    most, least = plan.nodes.max, plan.nodes.min
-    return str(most) if least == most else f"{least} to {most}"
 
 
 def _rows(interfaces: Sequence[NetworkInterface]) -> list[InterfaceRow]:

@@ -5,6 +5,7 @@ A folder has a module for each part that others ask for, by `part(name, "plan")`
 | part | has |
 |---|---|
 | traits | what is known of the orchestrator before anything is planned |
+| parts | the parts of a cluster that start its jobs, as its plan has them |
 """
 
 from dataclasses import dataclass

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import count, pairwise
 from textwrap import wrap
 
-from trainshed.review.model import Arrow, Part, Topology
+from trainshed.parts import Arrow
+from trainshed.review.model import Part, Topology
 
 PADDING = 8
 _LINE, _GAP, _ARROW_GAP = 18, 10, 24

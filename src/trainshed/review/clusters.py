@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan, Fleet
-from trainshed.review.cluster_parts import planned_parts
+from trainshed.orchestrators import part
+from trainshed.parts import Fact, planned_facts
+from trainshed.plan import ClusterPlan, Fleet
 from trainshed.review.cost import cluster_cost_change
 from trainshed.review.model import ClusterChange, Difference, Effect, Mark, StackChange
-from trainshed.review.parts import Fact, all_facts
 from trainshed.review.topology import topology
 
 _TEMPLATE = "AWS::EC2::LaunchTemplate"
@@ -45,7 +45,7 @@ def _change(
     effect = own.effect if own else None
     facts = tuple(_facts(before, after, own))
     if before and after:
-        touched = own or facts or any(part.mark is not Mark.SAME for part in picture.all_parts)
+        touched = own or facts or any(each.mark is not Mark.SAME for each in picture.all_parts)
         effect = Effect.CHANGED if touched else None
     return ClusterChange(
         name=plan.name,
@@ -88,7 +88,7 @@ def _known(plan: ClusterPlan) -> Mapping[str, Fact]:
             minor=True,
         ),
     )
-    return {fact.name: fact for fact in (*others, *all_facts(planned_parts(plan)))}
+    return {fact.name: fact for fact in (*others, *planned_facts(plan).values())}
 
 
 def _variables(before: ClusterPlan, after: ClusterPlan) -> Iterator[Difference]:
@@ -103,15 +103,7 @@ def _launch_template(plan: ClusterPlan, own: StackChange | None) -> Iterator[Dif
     """Say who takes a new version of the launch template, which a plan does not know."""
     changes = own.resources if own else ()
     if any(each.resource_type == _TEMPLATE and each.effect in _NEW_VERSION for each in changes):
-        if not isinstance(plan.orchestrator, BatchPlan):
-            taken = "nodes that are launched from now on take it, and those that run keep theirs"
-        elif plan.capacity.kind is CapacityKind.CAPACITY_BLOCK:
-            taken = "another compute environment, which takes it, replaces this one"
-        else:
-            taken = (
-                "the compute environment takes it, and running jobs may go on for "
-                f"{plan.orchestrator.update_timeout_hours} hours"
-            )
+        taken = part(plan.orchestrator.kind, "parts").new_template(plan)
         yield Difference(
             name="launch template", before="the latest version", after=f"a new version: {taken}"
         )

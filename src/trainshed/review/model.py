@@ -7,6 +7,7 @@ from enum import StrEnum
 from trainshed.cost.model import Total
 from trainshed.findings import Finding
 from trainshed.findings.tools import ToolRun
+from trainshed.parts import Arrow
 from trainshed.plan import Fleet
 from trainshed.synthesis import SynthesisedStack
 
@@ -288,15 +289,6 @@ class Part:
     def title(self) -> str:
         """Its name, after the word of its mark."""
         return self.lines[0] if self.mark is Mark.SAME else f"{self.mark}: {self.lines[0]}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arrow:
-    """An arrow between two parts, by their ids, with what is written on it."""
-
-    start: str
-    end: str
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

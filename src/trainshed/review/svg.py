@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from html import escape
 
 from trainshed.explain.drawing import box, style_sheet, text
+from trainshed.parts import Arrow
 from trainshed.review.boxes import PADDING, Box, Layout, flat
-from trainshed.review.model import Arrow, Mark, Part, Topology
+from trainshed.review.model import Mark, Part, Topology
 
 _WIDTH = 360
 # Arrows between boxes that are not next to each other go along the right side.

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from trainshed.parts import ORDER, Behind, Fact, PlannedPart, planned_links, planned_parts
 from trainshed.plan import ClusterPlan
-from trainshed.review.cluster_parts import planned_links, planned_parts
 from trainshed.review.model import Effect, Mark, Part, StackChange, Topology
-from trainshed.review.parts import ORDER, Behind, Fact, PlannedPart
 
 _MARKS = {
     Effect.REPLACED: Mark.REPLACED,

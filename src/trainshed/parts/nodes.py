@@ -3,8 +3,8 @@
 from collections import Counter
 
 from trainshed.interfaces import efa_bandwidth
+from trainshed.parts.model import Behind, Fact, PlannedPart
 from trainshed.plan import ClusterPlan
-from trainshed.review.parts import Behind, Fact, PlannedPart
 
 
 def nodes_part(plan: ClusterPlan) -> PlannedPart:

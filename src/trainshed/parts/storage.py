@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from trainshed.parts.model import Behind, Fact, PlannedPart
 from trainshed.plan import ClusterPlan, LustrePlan
-from trainshed.review.parts import Behind, Fact, PlannedPart
 from trainshed.spec import DeploymentType
 
 

@@ -1,31 +1,30 @@
 """The parts of a cluster, from its zone to what is beside it, and the arrows between them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from trainshed.plan import BatchPlan, ClusterPlan
-from trainshed.review.job_parts import job_parts
-from trainshed.review.model import Arrow
-from trainshed.review.node_parts import nodes_part
-from trainshed.review.parts import Behind, Fact, PlannedPart
-from trainshed.review.storage_parts import bucket_part, storage_part
+from trainshed.orchestrators import part
+from trainshed.parts.model import ORDER, Arrow, Behind, Fact, PlannedPart, all_parts
+from trainshed.parts.nodes import nodes_part
+from trainshed.parts.storage import bucket_part, storage_part
+from trainshed.plan import ClusterPlan
 
 
 def planned_parts(plan: ClusterPlan) -> tuple[PlannedPart, ...]:
-    """Return the parts of a cluster that are in no other part."""
-    return (*job_parts(plan), _zone(plan), *bucket_part(plan), *_repository(plan))
+    """Return the parts of a cluster that are in no other part, in the order of pictures."""
+    of_orchestrator = part(plan.orchestrator.kind, "parts").planned_parts(plan)
+    found = (*of_orchestrator, _zone(plan), *bucket_part(plan))
+    return tuple(sorted(found, key=lambda each: ORDER.index(each.kind)))
+
+
+def planned_facts(plan: ClusterPlan) -> Mapping[str, Fact]:
+    """Return the facts of all parts of a cluster, by their names."""
+    parts = all_parts(planned_parts(plan))
+    return {fact.name: fact for each in parts for fact in each.facts}
 
 
 def planned_links(plan: ClusterPlan) -> Iterator[Arrow]:
     """Yield the arrows between the parts of a cluster."""
-    if isinstance(plan.orchestrator, BatchPlan):
-        yield Arrow(start="job", end="queue", text="runs in")
-        yield Arrow(start="queue", end="environment", text="takes nodes of")
-        yield Arrow(start="environment", end="nodes", text="launches")
-        images = "repository" if plan.repository else "registry"
-        yield Arrow(start="nodes", end=images, text="pull the image")
-    else:
-        yield Arrow(start="document", end="nodes", text="runs jobs on")
-        yield Arrow(start="group", end="nodes", text="launches")
+    yield from part(plan.orchestrator.kind, "parts").planned_links(plan)
     if plan.lustre:
         yield Arrow(start="nodes", end="storage", text="mount")
         if plan.lustre.new and plan.lustre.new.s3:
@@ -91,18 +90,3 @@ def _zone(plan: ClusterPlan) -> PlannedPart:
         ),
         parts=(vpc,),
     )
-
-
-def _repository(plan: ClusterPlan) -> Iterator[PlannedPart]:
-    if own := plan.repository:
-        yield PlannedPart(
-            kind="repository",
-            facts=(
-                Fact(
-                    name="ECR repository", value=own.name + (", existing" if own.existing else "")
-                ),
-            ),
-            behind=Behind(stack=own.stack_name, types=("AWS::ECR::Repository",)),
-        )
-    elif isinstance(plan.orchestrator, BatchPlan):
-        yield PlannedPart(kind="registry", facts=(Fact(name="repository of somebody else"),))

@@ -1,6 +1,6 @@
-"""What a part of a cluster is, as the cluster's plan has it."""
+"""What a part of a cluster is: its facts, the resources behind it, what is inside."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 
@@ -51,6 +51,15 @@ class PlannedPart:
     parts: tuple["PlannedPart", ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrow:
+    """An arrow between two parts, by their kinds, with what is written on it."""
+
+    start: str
+    end: str
+    text: str = ""
+
+
 # Of the parts that are side by side: what comes before an arrow comes first.
 ORDER = (
     *("job", "queue", "environment", "document", "group"),
@@ -59,8 +68,8 @@ ORDER = (
 )
 
 
-def all_facts(parts: Sequence[PlannedPart]) -> Iterator[Fact]:
-    """Yield the facts of parts, and of what is inside them."""
+def all_parts(parts: Iterable[PlannedPart]) -> Iterator[PlannedPart]:
+    """Yield parts, each followed by what is inside it."""
     for part in parts:
-        yield from part.facts
-        yield from all_facts(part.parts)
+        yield part
+        yield from all_parts(part.parts)
