@@ -4,7 +4,8 @@ import aws_cdk as cdk
 from aws_cdk import aws_ecr as ecr
 
 from trainshed.orchestrators import Orchestrator
-from trainshed.plan import BatchPlan, CapacityKind, RepositoryPlan
+from trainshed.orchestrators.batch.plan import BatchPlan
+from trainshed.plan import CapacityKind, RepositoryPlan
 from trainshed_constructs import (
     BatchMultiNode,
     ContainerImageNotice,

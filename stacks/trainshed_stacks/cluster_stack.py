@@ -3,7 +3,9 @@
 from constructs import Construct
 
 from trainshed.checks import judge
-from trainshed.plan import BatchPlan, ClusterPlan, Ec2Plan, Fleet, make_plan
+from trainshed.orchestrators.batch.plan import BatchPlan
+from trainshed.orchestrators.ec2.plan import Ec2Plan
+from trainshed.plan import ClusterPlan, Fleet, make_plan
 from trainshed.spec import ClusterSpec
 from trainshed_constructs import BatchMultiNode, Ec2Cluster
 from trainshed_stacks.batch_jobs import add_batch
@@ -66,7 +68,7 @@ class TrainClusterStack(OwnedStack):
         )
         network, storage = shared.network(plan), shared.storage(plan)
         self.orchestrator: BatchMultiNode | Ec2Cluster
-        match plan.orchestrator:
+        match plan.jobs:
             case BatchPlan() as batch:
                 self.orchestrator = add_batch(self, NodeLaunch(self, plan, network), batch)
             case Ec2Plan() as ec2:

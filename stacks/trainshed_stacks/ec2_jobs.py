@@ -3,7 +3,7 @@
 import aws_cdk as cdk
 
 from trainshed.orchestrators import Orchestrator
-from trainshed.plan import Ec2Plan
+from trainshed.orchestrators.ec2.plan import Ec2Plan
 from trainshed_constructs import Ec2Cluster, FailedBootLimit, suspend_launches
 from trainshed_stacks.node_launch import NodeLaunch
 from trainshed_stacks.outputs import add_outputs

@@ -11,7 +11,8 @@ from trainshed.errors import TrainshedError
 from trainshed.explain.cluster import explain
 from trainshed.explain.picture import draw_node
 from trainshed.interfaces import InterfaceProfile
-from trainshed.plan import ClusterPlan, Ec2Plan, make_plan
+from trainshed.orchestrators.ec2.plan import Ec2Plan
+from trainshed.plan import ClusterPlan, make_plan
 from trainshed.recipes import work_on
 from trainshed.spec import ClusterSpec
 
@@ -37,8 +38,8 @@ def planned(name: str = "trn1.32xlarge", **changes: object) -> ClusterPlan:
 
 
 def ec2_of(plan: ClusterPlan) -> Ec2Plan:
-    assert isinstance(plan.orchestrator, Ec2Plan)
-    return plan.orchestrator
+    assert isinstance(plan.jobs, Ec2Plan)
+    return plan.jobs
 
 
 @pytest.mark.parametrize("name", all_types())

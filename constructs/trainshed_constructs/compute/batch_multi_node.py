@@ -8,8 +8,8 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from trainshed.orchestrators.batch.limits import LONGEST_UPDATE_MINUTES
 from trainshed.plan import ContainerPlan
-from trainshed.plan.batch import LONGEST_UPDATE_MINUTES
 from trainshed.spec import BucketGrant, NodeRange
 from trainshed_constructs.compute.ecs_agent_policy import (
     ecs_agent_statements,

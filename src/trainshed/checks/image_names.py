@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks.software import Version
 from trainshed.documents.problems import Path
-from trainshed.plan import BatchPlan, ClusterPlan
+from trainshed.plan import ClusterPlan
 
 _WORDS = re.compile(r"[^a-z0-9]+")
 _OF_FAMILY = {
@@ -79,9 +79,9 @@ class ImageName:
 
 def image_name(plan: ClusterPlan) -> ImageName | None:
     """Return the name of the cluster's image; None when it has none, or a digest only."""
-    if not isinstance(plan.orchestrator, BatchPlan):
+    image, repository = plan.jobs.image, plan.repository
+    if image is None:
         return None
-    image, repository = plan.orchestrator.image, plan.repository
     if image.uri:
         return ImageName(name=image.uri.lower(), path=("image", "uri"))
     if image.tag and repository:

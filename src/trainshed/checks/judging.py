@@ -111,6 +111,6 @@ def _judge_example(text: str) -> tuple[Finding, ...]:
 clusters: Over[ClusterPlan, ClusterInFleet] = Over(
     command=_COMMAND,
     parts=lambda cluster: (cluster.plan,),
-    orchestrator=lambda plan: plan.orchestrator.kind,
+    orchestrator=lambda plan: plan.orchestrator,
     examples={"cluster file": _judge_example},
 )

@@ -32,7 +32,7 @@ from trainshed.errors import Failure, TrainshedError
 from trainshed.findings import Finding, Severity
 from trainshed.findings.acceptance import accept
 from trainshed.pins.model import CPU
-from trainshed.plan import BatchPlan, ClusterPlan
+from trainshed.plan import ClusterPlan, ImagePlan
 from trainshed.sources import containers_folder, packer_folder
 from trainshed.spec.forms import IMAGE_TAG
 
@@ -197,7 +197,7 @@ def _tag(plan: ClusterPlan, asked: str | None, cpu: bool) -> str:
         if not re.fullmatch(IMAGE_TAG.pattern, asked):
             raise TrainshedError(f"--tag {asked!r} is not a tag ({IMAGE_TAG.words})")
         return asked
-    tag = _batch(plan).image.tag
+    tag = _image(plan).tag
     if tag is None:
         raise TrainshedError(
             f"{plan.where.place(('image', 'digest'))}: image.digest names an image that "
@@ -211,7 +211,8 @@ def _repository(plan: ClusterPlan) -> ContainerRepository:
 
 
 def _repository_name(plan: ClusterPlan) -> str:
-    repository = _batch(plan).repository
+    _image(plan)
+    repository = plan.repository
     if repository is None:
         raise TrainshedError(
             f"{plan.where.place(('image', 'uri'))}: image.uri names an image that is made "
@@ -221,13 +222,13 @@ def _repository_name(plan: ClusterPlan) -> str:
     return repository.name
 
 
-def _batch(plan: ClusterPlan) -> BatchPlan:
-    if not isinstance(plan.orchestrator, BatchPlan):
+def _image(plan: ClusterPlan) -> ImagePlan:
+    if plan.jobs.image is None:
         raise TrainshedError(
             f"{plan.where.place(('orchestrator',))}: {plan.name} has no container image: "
-            f"its jobs run on the nodes themselves, as orchestrator is {plan.orchestrator.kind}"
+            f"its jobs run on the nodes themselves, as orchestrator is {plan.orchestrator}"
         )
-    return plan.orchestrator
+    return plan.jobs.image
 
 
 def _tags(plan: ClusterPlan, ami: str) -> Mapping[str, str] | None:

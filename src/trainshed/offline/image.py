@@ -10,7 +10,7 @@ import re
 from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import Failure, TrainshedError
 from trainshed.jobs.batch import node_properties
-from trainshed.plan import BatchPlan, ClusterPlan
+from trainshed.plan import ClusterPlan
 
 _IN_ECR = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com/"
@@ -38,18 +38,18 @@ def add_image_of(region: Region, plan: ClusterPlan) -> str:
         Failure: the image's repository is not there.
         TrainshedError: the cluster needs no image in this ECR, or one that nothing can stand for.
     """
-    name, batch = plan.name, plan.orchestrator
-    if not isinstance(batch, BatchPlan):
+    name, asked = plan.name, plan.jobs.image
+    if asked is None:
         raise TrainshedError(
             f"{name} needs no container image: its jobs run on the nodes themselves, as "
-            f"orchestrator is {plan.orchestrator.kind}"
+            f"orchestrator is {plan.orchestrator}"
         )
     account = region.call("sts", "get_caller_identity")["Account"]
-    image, stack = batch.image.uri or "", None
-    if repository := batch.repository:
-        mark = "@" if batch.image.digest else ":"
+    image, stack = asked.uri or "", None
+    if repository := plan.repository:
+        mark = "@" if asked.digest else ":"
         registry = f"{account}.dkr.ecr.{region.name}.amazonaws.com"
-        image = f"{registry}/{repository.name}{mark}{batch.image.tag_or_digest}"
+        image = f"{registry}/{repository.name}{mark}{asked.tag_or_digest}"
         stack = None if repository.existing else repository.stack_name
     if not _add(region, account, image, stack):
         raise TrainshedError(

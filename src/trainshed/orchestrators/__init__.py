@@ -5,6 +5,7 @@ A folder has a module for each part that others ask for, by `part(name, "plan")`
 | part | has |
 |---|---|
 | traits | what is known of the orchestrator before anything is planned |
+| plan | what it needs to run the jobs of a cluster: a `trainshed.plan.JobsPlan` |
 | parts | the parts of a cluster that start its jobs, as its plan has them |
 """
 
@@ -37,6 +38,7 @@ class Traits:
         profile: layout of the interfaces that is made for it.
         profile_reason: why.
         job_addresses: private addresses that a job takes on each node, beside the node's own.
+        in_containers: jobs run in containers, whose image each node pulls.
         keeps_nodes: all nodes are there all the time, also while no job runs.
         services: what a node cannot do without, by the names of the services' endpoints.
         uses_default_group: jobs are in the default security group of the VPC.
@@ -49,6 +51,7 @@ class Traits:
     profile: InterfaceProfile
     profile_reason: str
     job_addresses: int
+    in_containers: bool
     keeps_nodes: bool
     services: tuple[str, ...]
     uses_default_group: bool

@@ -11,7 +11,7 @@ from trainshed.plan import ClusterPlan
 
 def planned_parts(plan: ClusterPlan) -> tuple[PlannedPart, ...]:
     """Return the parts of a cluster that are in no other part, in the order of pictures."""
-    of_orchestrator = part(plan.orchestrator.kind, "parts").planned_parts(plan)
+    of_orchestrator = part(plan.orchestrator, "parts").planned_parts(plan)
     found = (*of_orchestrator, _zone(plan), *bucket_part(plan))
     return tuple(sorted(found, key=lambda each: ORDER.index(each.kind)))
 
@@ -24,7 +24,7 @@ def planned_facts(plan: ClusterPlan) -> Mapping[str, Fact]:
 
 def planned_links(plan: ClusterPlan) -> Iterator[Arrow]:
     """Yield the arrows between the parts of a cluster."""
-    yield from part(plan.orchestrator.kind, "parts").planned_links(plan)
+    yield from part(plan.orchestrator, "parts").planned_links(plan)
     if plan.lustre:
         yield Arrow(start="nodes", end="storage", text="mount")
         if plan.lustre.new and plan.lustre.new.s3:

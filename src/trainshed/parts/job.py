@@ -8,7 +8,7 @@ from trainshed.plan import ClusterPlan
 
 def job_facts(plan: ClusterPlan) -> Iterator[Fact]:
     """Yield what jobs get: time, variables, buckets and policies."""
-    limit = f"{plan.orchestrator.timeout_hours} hours"
+    limit = f"{plan.jobs.timeout_hours} hours"
     yield Fact(name="time limit of a job", value=limit, minor=True)
     # Names only: a value may be one that should not be in a report.
     yield Fact(

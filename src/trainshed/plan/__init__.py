@@ -1,13 +1,12 @@
 """The spec joined with the catalogue: every default resolved, every decision with its reason."""
 
 from trainshed.plan.ami import AmiPlan
-from trainshed.plan.batch import BatchPlan
 from trainshed.plan.capacity import CapacityKind, CapacityPlan
 from trainshed.plan.cluster import ClusterPlan, make_plan
 from trainshed.plan.container import ContainerPlan
 from trainshed.plan.container_image import EcrRepository, ImagePlan
-from trainshed.plan.ec2 import Ec2Plan
 from trainshed.plan.fleet import Fleet, load_fleet, plan_fleet
+from trainshed.plan.jobs import JobsPlan
 from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
@@ -21,16 +20,15 @@ from trainshed.plan.zone import Zone
 
 __all__ = [
     "AmiPlan",
-    "BatchPlan",
     "CapacityKind",
     "CapacityPlan",
     "ClusterPlan",
     "ContainerPlan",
     "Decision",
-    "Ec2Plan",
     "EcrRepository",
     "Fleet",
     "ImagePlan",
+    "JobsPlan",
     "LustreMount",
     "LustrePlan",
     "NetworkPlan",

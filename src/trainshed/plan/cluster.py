@@ -10,12 +10,11 @@ from trainshed.documents.problems import Where
 from trainshed.errors import UnknownName
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
 from trainshed.node_folders import UNFIT
-from trainshed.orchestrators import Orchestrator, traits
+from trainshed.orchestrators import Orchestrator, part, traits
 from trainshed.plan.ami import AmiPlan, plan_ami
-from trainshed.plan.batch import BatchPlan, plan_batch
 from trainshed.plan.capacity import CapacityPlan, plan_capacity
-from trainshed.plan.ec2 import Ec2Plan, plan_ec2
 from trainshed.plan.job_access import JobAccessPlan, plan_job_access
+from trainshed.plan.jobs import JobsPlan, PlannedNode
 from trainshed.plan.lustre_efa import plan_lustre_efa
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes
@@ -57,7 +56,8 @@ class ClusterPlan:
         lustre_efa_interfaces: EFA interfaces of one node that reach it over EFA; 0 without.
         failed_boot_limit: how many nodes may fail to boot before no more are launched.
         failed_boot_hours: in how many hours these nodes are counted.
-        orchestrator: what starts the jobs, and what it needs for that.
+        orchestrator: what starts the jobs.
+        jobs: what it needs for that.
         asked_environment: the variables of jobs that the cluster file gives.
         job_access: what jobs may do in AWS.
         own_repository: the ECR repository that the cluster has of its own, or had.
@@ -87,7 +87,8 @@ class ClusterPlan:
     lustre_efa_interfaces: int
     failed_boot_limit: int
     failed_boot_hours: int
-    orchestrator: BatchPlan | Ec2Plan
+    orchestrator: Orchestrator
+    jobs: JobsPlan
     asked_environment: Mapping[str, str]
     job_access: JobAccessPlan
     own_repository: RepositoryPlan
@@ -110,7 +111,7 @@ class ClusterPlan:
     @property
     def repository(self) -> RepositoryPlan | None:
         """The cluster's own ECR repository of the container image, or None."""
-        return self.orchestrator.repository if isinstance(self.orchestrator, BatchPlan) else None
+        return self.jobs.repository
 
     @property
     def prerequisites_stack_name(self) -> str:
@@ -125,12 +126,12 @@ class ClusterPlan:
     @property
     def job_addresses(self) -> int:
         """Private addresses that a job takes on each node, by an interface of its own."""
-        return traits(self.orchestrator.kind).job_addresses
+        return traits(self.orchestrator).job_addresses
 
     @property
     def services(self) -> tuple[str, ...]:
         """What nodes cannot do without, by the names of the services' endpoints."""
-        return traits(self.orchestrator.kind).services
+        return traits(self.orchestrator).services
 
     @property
     def addresses_per_node(self) -> int:
@@ -190,13 +191,14 @@ def make_plan(
     root_volume = plan_root_volume(notes, instance)
     scratch = plan_scratch(notes, instance)
     folders = {"lustre": lustre and lustre.mount, "scratch": scratch, "unfit": UNFIT}
-    orchestrator: BatchPlan | Ec2Plan
-    match spec.orchestrator:
-        case Orchestrator.BATCH:
-            seen = {name: path for name, path in folders.items() if path}
-            orchestrator = plan_batch(notes, instance, interfaces, devices, capacity, seen)
-        case Orchestrator.EC2:
-            orchestrator = plan_ec2(notes, instance, devices)
+    node = PlannedNode(
+        instance=instance,
+        interfaces=interfaces,
+        devices=devices,
+        capacity=capacity,
+        folders={name: path for name, path in folders.items() if path},
+    )
+    jobs: JobsPlan = part(spec.orchestrator, "plan").plan(notes, node)
     job_access = plan_job_access(notes)
     check_addresses(
         notes,
@@ -231,7 +233,8 @@ def make_plan(
         lustre_efa_interfaces=lustre_efa_interfaces,
         failed_boot_limit=_failed_boot_limit(notes),
         failed_boot_hours=_FAILED_BOOT_HOURS,
-        orchestrator=orchestrator,
+        orchestrator=spec.orchestrator,
+        jobs=jobs,
         asked_environment=spec.job.environment,
         job_access=job_access,
         own_repository=own_repository(spec),

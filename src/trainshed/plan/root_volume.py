@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from trainshed.catalogue import InstanceType
+from trainshed.orchestrators import traits
 from trainshed.plan.notes import Notes, origin
-from trainshed.spec import Orchestrator
 
 # EBS user guide, "General Purpose SSD volumes": what each gp3 volume has, and at most 0.25 MiB/s
 # for each IOPS. Since September 2025 a volume can have up to 2,000 MiB/s.
@@ -37,7 +37,7 @@ def plan_root_volume(notes: Notes, instance: InstanceType) -> RootVolumePlan:
     size = f"{asked.root_gib} GiB, encrypted gp3"
     notes.decide("root volume", size, origin(asked, "root_gib"))
     throughput, reason = GP3_THROUGHPUT, "what each gp3 volume has; nodes pull no container image"
-    if notes.spec.orchestrator is Orchestrator.BATCH:
+    if traits(notes.spec.orchestrator).in_containers:
         of_type = int(instance.ebs_mbps * _MIB_FOR_MEGABITS)
         throughput = max(GP3_THROUGHPUT, min(_FAST_THROUGHPUT, of_type))
         reason = "each node pulls the container image and unpacks it there"

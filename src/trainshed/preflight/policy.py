@@ -6,7 +6,8 @@ from typing import Any
 from trainshed.catalogue import quota_for
 from trainshed.catalogue.quotas import ELASTIC_IPS, NAT_GATEWAYS, VPCS
 from trainshed.findings.rule import checks_of
-from trainshed.plan import BatchPlan, ClusterPlan
+from trainshed.orchestrators.batch.plan import BatchPlan
+from trainshed.plan import ClusterPlan
 from trainshed.preflight.rules.bootstrap import BOOTSTRAP_VERSION
 from trainshed.preflight.rules.images import image_of
 from trainshed.preflight.rules.storage import buckets
@@ -109,10 +110,10 @@ _for_existing_network = _anything_if(lambda plan: plan.network.vpc_id)
 # None of them for what the cluster does not have.
 _RESOURCES: Mapping[str, Callable[[Subject], list[str]]] = {
     "autoscaling:DescribeAutoScalingGroups": _anything_if(
-        lambda plan: not isinstance(plan.orchestrator, BatchPlan)
+        lambda plan: not isinstance(plan.jobs, BatchPlan)
     ),
     "batch:DescribeComputeEnvironments": _anything_if(
-        lambda plan: isinstance(plan.orchestrator, BatchPlan)
+        lambda plan: isinstance(plan.jobs, BatchPlan)
     ),
     "cloudformation:DescribeStacks": _stacks,
     "cloudformation:ListStackResources": _stacks,

@@ -30,5 +30,5 @@ class Subject:
 accounts: Over[Subject, Subject] = Over(
     command="preflight",
     parts=lambda subject: (subject,),
-    orchestrator=lambda subject: subject.plan.orchestrator.kind,
+    orchestrator=lambda subject: subject.plan.orchestrator,
 )

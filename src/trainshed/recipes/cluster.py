@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from trainshed.errors import TrainshedError
-from trainshed.plan import BatchPlan, ClusterPlan
+from trainshed.plan import ClusterPlan
 from trainshed.recipes.lookup import find_recipe
 from trainshed.recipes.model import JobNodes, Work
 
@@ -22,10 +22,10 @@ def work_on(plan: ClusterPlan, recipe: str, nodes: int, given: Mapping[str, str]
             value is wrong, or its jobs run in no container.
     """
     found = find_recipe(recipe, plan.instance)
-    if not isinstance(plan.orchestrator, BatchPlan):
+    if plan.jobs.image is None:
         raise TrainshedError(
             f"the recipe {recipe} runs in our container images, and jobs of {plan.name} run "
-            f"on the nodes themselves (orchestrator: {plan.orchestrator.kind}); submit a command"
+            f"on the nodes themselves (orchestrator: {plan.orchestrator}); submit a command"
         )
     mount = plan.lustre_mount
     job_nodes = JobNodes(

@@ -75,7 +75,7 @@ def _facts(
 def _known(plan: ClusterPlan) -> Mapping[str, Fact]:
     security, tags = plan.security, plan.tags
     others = (
-        Fact(name="orchestrator", value=plan.orchestrator.kind),
+        Fact(name="orchestrator", value=plan.orchestrator),
         Fact(name="encryption key", value=security.kms_key or "keys of AWS", minor=True),
         Fact(name="permissions boundary", value=security.boundary or "", minor=True),
         Fact(name="beginning of role names", value=security.role_prefix or "", minor=True),
@@ -103,7 +103,7 @@ def _launch_template(plan: ClusterPlan, own: StackChange | None) -> Iterator[Dif
     """Say who takes a new version of the launch template, which a plan does not know."""
     changes = own.resources if own else ()
     if any(each.resource_type == _TEMPLATE and each.effect in _NEW_VERSION for each in changes):
-        taken = part(plan.orchestrator.kind, "parts").new_template(plan)
+        taken = part(plan.orchestrator, "parts").new_template(plan)
         yield Difference(
             name="launch template", before="the latest version", after=f"a new version: {taken}"
         )

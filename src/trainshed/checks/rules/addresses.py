@@ -83,7 +83,7 @@ instance: {type: trn1.32xlarge, nodes: {max: 2}, interfaces: combined}
 )
 def wasteful_layout(plan: ClusterPlan) -> Iterator[Violation]:
     """Interfaces for EFA need no addresses."""
-    usual = traits(plan.orchestrator.kind).profile
+    usual = traits(plan.orchestrator).profile
     fewest = node_addresses(plan_interfaces(plan.instance, usual))
     taken = node_addresses(plan.interfaces)
     if taken > fewest:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Violation, rule
 from trainshed.orchestrators import Orchestrator
-from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
+from trainshed.orchestrators.batch.plan import BatchPlan
+from trainshed.plan import CapacityKind, ClusterPlan
 
 # EC2 API reference, DescribeCapacityBlockOfferings, CapacityDurationHours: 182 days.
 _LONGEST_BLOCK_HOURS = 182 * 24
@@ -29,7 +30,7 @@ job: {attempts: 1}
 )
 def one_attempt(plan: ClusterPlan) -> Iterator[Violation]:
     """A job that loses a node should be tried again."""
-    batch, nodes = plan.orchestrator, plan.nodes.max
+    batch, nodes = plan.jobs, plan.nodes.max
     if isinstance(batch, BatchPlan) and batch.attempts == 1 and nodes > 1:
         yield Violation(
             path=("job", "attempts"),
@@ -63,7 +64,7 @@ job: {attempts: 1}
 )
 def ended_by_a_deployment(plan: ClusterPlan) -> Iterator[Violation]:
     """A job that a deployment ends should be tried again."""
-    batch = plan.orchestrator
+    batch = plan.jobs
     block = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
     if isinstance(batch, BatchPlan) and block and batch.attempts == 1:
         yield Violation(
@@ -94,7 +95,7 @@ job: {timeout_hours: 8760}
 )
 def longer_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
     """A time-out should end a job before its nodes go."""
-    hours = plan.orchestrator.timeout_hours
+    hours = plan.jobs.timeout_hours
     if plan.capacity.kind is CapacityKind.CAPACITY_BLOCK and hours > _LONGEST_BLOCK_HOURS:
         yield Violation(
             path=("job", "timeout_hours"),
@@ -124,8 +125,8 @@ job: {shared_memory_gib: 400}
 )
 def large_shared_memory(plan: ClusterPlan) -> Iterator[Violation]:
     """Processes need memory of their own."""
-    assert isinstance(plan.orchestrator, BatchPlan)
-    container = plan.orchestrator.container
+    assert isinstance(plan.jobs, BatchPlan)
+    container = plan.jobs.container
     rest = container.memory_mib - container.shared_memory_mib
     if rest < container.shared_memory_mib:
         yield Violation(
@@ -160,8 +161,8 @@ job: {shared_memory_gib: 2}
 )
 def small_shared_memory(plan: ClusterPlan) -> Iterator[Violation]:
     """Each accelerator's process needs some shared memory."""
-    assert isinstance(plan.orchestrator, BatchPlan)
-    container, accelerators = plan.orchestrator.container, plan.instance.accelerator.count
+    assert isinstance(plan.jobs, BatchPlan)
+    container, accelerators = plan.jobs.container, plan.instance.accelerator.count
     by_default = container.memory_mib // 8
     if container.shared_memory_mib < min(accelerators * 1024, by_default):
         yield Violation(

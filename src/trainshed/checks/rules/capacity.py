@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from trainshed.checks import ClusterInFleet, clusters
 from trainshed.checks.neighbours import names_of_others
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
+from trainshed.orchestrators import traits
+from trainshed.plan import CapacityKind, ClusterPlan
 
 
 @rule(
@@ -61,15 +62,15 @@ instance: {type: trn1.32xlarge, nodes: {min: 1, max: 4}}
 )
 def idle_nodes(plan: ClusterPlan) -> Iterator[Violation]:
     """Whoever keeps nodes should know that they cost."""
-    on_batch = isinstance(plan.orchestrator, BatchPlan)
+    always = traits(plan.orchestrator).keeps_nodes
     if plan.nodes.min and plan.capacity.kind is CapacityKind.ON_DEMAND:
         yield Violation(
-            path=("instance", "nodes", "min") if on_batch else ("orchestrator",),
+            path=("orchestrator",) if always else ("instance", "nodes", "min"),
             message=f"{plan.nodes.min} x {plan.instance.name} run, and are billed, while no job "
             "runs",
-            remedy="set instance.nodes.min to 0"
-            if on_batch
-            else "destroy the cluster when it has no work, or use orchestrator batch",
+            remedy="destroy the cluster when it has no work, or use orchestrator batch"
+            if always
+            else "set instance.nodes.min to 0",
         )
 
 

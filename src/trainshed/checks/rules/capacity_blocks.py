@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from trainshed.catalogue.capacity_blocks import NODES_MAX
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.orchestrators import Orchestrator
-from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
+from trainshed.orchestrators import Orchestrator, traits
+from trainshed.plan import CapacityKind, ClusterPlan
 
 _BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html"
 
@@ -107,14 +107,13 @@ def block_ends(plan: ClusterPlan) -> Iterator[Violation]:
     """Whoever uses a Capacity Block should know its end."""
     if plan.capacity.kind is not CapacityKind.CAPACITY_BLOCK:
         return
-    block, orchestrator = plan.capacity.target, plan.orchestrator
-    if isinstance(orchestrator, BatchPlan):
-        hours = plan.orchestrator.timeout_hours
-        message = f"jobs may run {hours} hours, and end with {block}"
-        remedy = "submit a job so that it ends before"
-    else:
+    block = plan.capacity.target
+    if traits(plan.orchestrator).keeps_nodes:
         message = f"the cluster can be deployed while {block} is active, and ends with it"
         remedy = "deploy after it begins, and destroy the cluster before it ends"
+    else:
+        message = f"jobs may run {plan.jobs.timeout_hours} hours, and end with {block}"
+        remedy = "submit a job so that it ends before"
     yield Violation(
         path=("capacity",),
         message=f"{message}: EC2 terminates its instances from 30 minutes before its end on",

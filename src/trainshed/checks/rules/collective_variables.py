@@ -13,7 +13,8 @@ from trainshed.checks.variables import (
     variable_path,
 )
 from trainshed.findings import Basis, Violation, rule
-from trainshed.plan import BatchPlan, ClusterPlan
+from trainshed.orchestrators import traits
+from trainshed.plan import ClusterPlan
 
 _NCCL = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
 _HCCL_HOST_NIC = (
@@ -207,21 +208,21 @@ job: {environment: {NCCL_SOCKET_IFNAME: ens}}
 )
 def interface_that_is_not_there(plan: ClusterPlan) -> Iterator[Violation]:
     """Libraries must find the interface by which nodes reach each other."""
-    batch = isinstance(plan.orchestrator, BatchPlan)
+    in_container = traits(plan.orchestrator).in_containers
     for name in _SOCKET_VARIABLES:
         value = asked_variable(plan, name)
         # What is left when some are excluded is not known on a node.
-        if value is None or (not batch and value.startswith("^")):
+        if value is None or (not in_container and value.startswith("^")):
             continue
-        if _finds(value, _CONTAINER_INTERFACE) == batch:
+        if _finds(value, _CONTAINER_INTERFACE) == in_container:
             continue
-        where = "the container of a job" if batch else "a node"
+        where = "the container of a job" if in_container else "a node"
         yield Violation(
             path=variable_path(name),
             message=f"{name} is {value!r}, and that does not give the interface by which {where} "
             "reaches the others",
             remedy=f"leave {name} out, or set it to {_CONTAINER_INTERFACE}"
-            if batch
+            if in_container
             else f"leave {name} out, or name the interface that `ip link` shows on a node",
         )
 

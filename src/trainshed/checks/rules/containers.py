@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from trainshed.checks import clusters
 from trainshed.checks.image_names import image_name
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.plan import BatchPlan, ClusterPlan
+from trainshed.plan import ClusterPlan
 
 _PATH = ("image", "uri")
 # Amazon ECR Public, service quotas: pulls per second to EC2 and ECS, of one account.
@@ -15,8 +15,7 @@ _DOCKER_HUB_PULLS = 100
 
 
 def _uri(plan: ClusterPlan) -> str:
-    orchestrator = plan.orchestrator
-    return (orchestrator.image.uri or "") if isinstance(orchestrator, BatchPlan) else ""
+    return (plan.jobs.image and plan.jobs.image.uri) or ""
 
 
 def _registry(uri: str) -> str:
@@ -164,7 +163,7 @@ image: {uri: "123456789012.dkr.ecr.us-east-1.amazonaws.com/team/train:2.9.0"}
 )
 def other_region(plan: ClusterPlan) -> Iterator[Violation]:
     """The image should be near the nodes."""
-    ecr = plan.orchestrator.image.ecr if isinstance(plan.orchestrator, BatchPlan) else None
+    ecr = plan.jobs.image and plan.jobs.image.ecr
     if ecr and ecr.region != plan.region:
         yield Violation(
             path=_PATH,

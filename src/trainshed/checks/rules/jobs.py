@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.orchestrators import Orchestrator
+from trainshed.orchestrators.batch.limits import LONGEST_UPDATE_MINUTES
 from trainshed.plan import CapacityKind, ClusterPlan
-from trainshed.plan.batch import LONGEST_UPDATE_MINUTES
 
 # CloudFormation's schema of schemas, timeoutInMinutes; that of the compute environment has none.
 _STACK_WAITS_HOURS = 2
@@ -32,7 +32,7 @@ job: {timeout_hours: 240}
 )
 def longer_than_an_update(plan: ClusterPlan) -> Iterator[Violation]:
     """A job should not be allowed to run longer than AWS Batch waits for it."""
-    hours = plan.orchestrator.timeout_hours
+    hours = plan.jobs.timeout_hours
     if _updates_wait(plan) and hours * 60 > LONGEST_UPDATE_MINUTES:
         yield Violation(
             path=("job", "timeout_hours"),
@@ -68,7 +68,7 @@ instance: {type: trn1.32xlarge}
 )
 def deployment_waits(plan: ClusterPlan) -> Iterator[Violation]:
     """Nobody should change the nodes while a job runs that CloudFormation does not wait for."""
-    hours = plan.orchestrator.timeout_hours
+    hours = plan.jobs.timeout_hours
     if _updates_wait(plan) and hours > _STACK_WAITS_HOURS:
         yield Violation(
             path=("job", "timeout_hours"),

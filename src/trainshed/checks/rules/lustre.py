@@ -35,7 +35,7 @@ def scratch_without_copy(plan: ClusterPlan) -> Iterator[Violation]:
         yield Violation(
             path=(*_LUSTRE, "deployment"),
             message="scratch-2 loses data with a server, and no S3 bucket has a copy of what jobs "
-            f"write in up to {plan.orchestrator.timeout_hours} hours",
+            f"write in up to {plan.jobs.timeout_hours} hours",
             remedy="use persistent-2, link a bucket by storage.lustre.s3, or have jobs copy their "
             "checkpoints to S3",
         )

@@ -22,7 +22,7 @@ from trainshed.lint.parts import known_types
 from trainshed.lint.read import NotDecided, read, value_of
 from trainshed.lint.symbol import logical_id
 from trainshed.lint.template import TemplateResource, TemplateValue
-from trainshed.plan.batch import LONGEST_UPDATE_MINUTES
+from trainshed.orchestrators.batch.limits import LONGEST_UPDATE_MINUTES
 
 _MULTI_NODE = "https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html"
 _EFA = "https://docs.aws.amazon.com/batch/latest/userguide/efa.html"

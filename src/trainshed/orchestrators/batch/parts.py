@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 
+from trainshed.orchestrators.batch.plan import BatchPlan
 from trainshed.parts.job import job_facts
 from trainshed.parts.model import Arrow, Behind, Fact, PlannedPart
-from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
+from trainshed.plan import CapacityKind, ClusterPlan
 
 
 def planned_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
     """Yield what starts the jobs of a cluster, and where its image is."""
-    batch = plan.orchestrator
+    batch = plan.jobs
     assert isinstance(batch, BatchPlan)
     yield PlannedPart(
         kind="job",
@@ -60,7 +61,7 @@ def planned_links(plan: ClusterPlan) -> Iterator[Arrow]:
 
 def new_template(plan: ClusterPlan) -> str:
     """Say who takes a new version of the launch template, and when."""
-    batch = plan.orchestrator
+    batch = plan.jobs
     assert isinstance(batch, BatchPlan)
     if plan.capacity.kind is CapacityKind.CAPACITY_BLOCK:
         return "another compute environment, which takes it, replaces this one"

@@ -30,6 +30,7 @@ TRAITS = Traits(
     profile_reason="the layout made for multi-node jobs of AWS Batch",
     # The awsvpc interface of the container.
     job_addresses=1,
+    in_containers=True,
     keeps_nodes=False,
     # Amazon ECS developer guide, "Amazon ECS interface VPC endpoints". Without EC2, a boot goes
     # on after half a minute, without its tag.

@@ -11,6 +11,7 @@ TRAITS = Traits(
     profile_reason="the EC2 user guide's layout, for nodes whose jobs use the node's own "
     "interfaces",
     job_addresses=0,
+    in_containers=False,
     keeps_nodes=True,
     # Systems Manager user guide, "Improve the security of EC2 instances by using VPC endpoints";
     # EC2 takes the tag of a boot, CloudFormation its signal.

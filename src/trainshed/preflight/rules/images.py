@@ -9,7 +9,6 @@ from trainshed.containers.drivers import check_drivers
 from trainshed.containers.repository import find_manifest, labels_of
 from trainshed.deployed_stacks import find_stack
 from trainshed.findings import Basis, Finding, Place, Severity, Violation, rule
-from trainshed.plan import BatchPlan
 from trainshed.preflight.rules.amis import ami_id, ami_of
 from trainshed.preflight.subject import Subject, accounts
 
@@ -41,10 +40,9 @@ class _Image:
 
 def image_of(subject: Subject) -> _Image | None:
     """Return the image of the jobs, when it is in ECR in the cluster's region."""
-    plan = subject.plan.orchestrator
-    if not isinstance(plan, BatchPlan):
+    image, own = subject.plan.jobs.image, subject.plan.repository
+    if image is None:
         return None
-    image, own = plan.image, plan.repository
     if own:
         key = {"imageDigest": image.digest} if image.digest else {"imageTag": image.tag or ""}
         stack = None if own.existing else own.stack_name

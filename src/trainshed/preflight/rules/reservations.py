@@ -12,7 +12,8 @@ from trainshed.capacity_reservations import (
 )
 from trainshed.catalogue.capacity_blocks import ENDS_EARLY
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.plan import CapacityKind, Ec2Plan
+from trainshed.orchestrators import traits
+from trainshed.plan import CapacityKind
 from trainshed.preflight.rules.capacity import own_nodes
 from trainshed.preflight.subject import Subject, accounts
 
@@ -257,7 +258,7 @@ def _outlasted(subject: Subject, found: CapacityReservation) -> Iterator[Violati
         return
     end = found.ends_at - ENDS_EARLY
     start = max(subject.now, found.starts_at or subject.now)
-    hours = subject.plan.orchestrator.timeout_hours
+    hours = subject.plan.jobs.timeout_hours
     if start + timedelta(hours=hours) > end:
         left = int((end - start) / timedelta(hours=1))
         yield Violation(
@@ -288,7 +289,7 @@ def window_has_not_begun(subject: Subject) -> Iterator[Violation]:
     """Before its start there is nothing to launch into."""
     found = begins_later(subject)
     if found:
-        kept = isinstance(subject.plan.orchestrator, Ec2Plan)
+        kept = traits(subject.plan.orchestrator).keeps_nodes
         yield Violation(
             path=_path(subject),
             message=f"{found} begins at {found.starts_at:{_TIME}} ({found.state})",

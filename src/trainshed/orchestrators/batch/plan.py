@@ -2,21 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from trainshed.catalogue import AcceleratorFamily, InstanceType
-from trainshed.interfaces import NetworkInterface
-from trainshed.orchestrators import Orchestrator
+from trainshed.orchestrators.batch.container import plan_container
+from trainshed.orchestrators.batch.limits import LONGEST_UPDATE_MINUTES
 from trainshed.orchestrators.batch.traits import BatchJobSpec
 from trainshed.plan.capacity import CapacityKind, CapacityPlan
-from trainshed.plan.container import ContainerPlan, plan_container
+from trainshed.plan.container import ContainerPlan
 from trainshed.plan.container_image import ImagePlan, plan_image
-from trainshed.plan.job import decide_job
+from trainshed.plan.jobs import PlannedNode
 from trainshed.plan.notes import Notes, origin
 from trainshed.plan.repository import RepositoryPlan, plan_repository
 
-# AWS Batch, UpdatePolicy: the longest time that a job may go on during an infrastructure update.
-LONGEST_UPDATE_MINUTES = 7200
 _LONGEST_UPDATE_HOURS = LONGEST_UPDATE_MINUTES // 60
 
 
@@ -37,8 +34,6 @@ class BatchPlan:
             infrastructure changes; does not matter with a Capacity Block.
     """
 
-    kind: ClassVar[Orchestrator] = Orchestrator.BATCH
-
     image_type: str
     attempts: int
     timeout_hours: int
@@ -48,56 +43,48 @@ class BatchPlan:
     repository: RepositoryPlan | None
     update_timeout_hours: int
 
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Variables of the jobs."""
+        return self.container.environment
 
-def plan_batch(
-    notes: Notes,
-    instance: InstanceType,
-    interfaces: tuple[NetworkInterface, ...],
-    devices: Mapping[str, int],
-    capacity: CapacityPlan,
-    folders: Mapping[str, str],
-) -> BatchPlan:
+
+def plan(notes: Notes, node: PlannedNode) -> BatchPlan:
     """Plan the compute environment and the job definition.
 
     Args:
         notes: for decisions and problems.
-        instance: facts of the nodes' type.
-        interfaces: of one node.
-        devices: how many of each kind a node has.
-        capacity: how nodes are bought.
-        folders: of a node that its container sees, by the volume's name.
+        node: what is planned of each.
     """
-    _check_task_slot(notes, instance, interfaces)
-    image_type, why = _image_type(instance)
+    _check_task_slot(notes, node)
+    image_type, why = _image_type(node.instance)
     notes.decide(
         "Batch image type", image_type, f"{why}; nodes boot the AMI of instance.ami instead"
     )
     job = notes.spec.job
     assert isinstance(job, BatchJobSpec)
-    container = plan_container(notes, job, instance, devices, folders)
+    container = plan_container(notes, job, node)
     image = plan_image(notes)
-    decide_job(notes, job, container)
+    _decide_job(notes, job, container)
     return BatchPlan(
         image_type=image_type,
         attempts=job.attempts,
         timeout_hours=job.timeout_hours,
-        capacity_wait_hours=_capacity_wait(notes, job, capacity),
+        capacity_wait_hours=_capacity_wait(notes, job, node.capacity),
         container=container,
         image=image,
         repository=plan_repository(notes.spec),
-        update_timeout_hours=_update_timeout(notes, job, capacity),
+        update_timeout_hours=_update_timeout(notes, job, node.capacity),
     )
 
 
-def _check_task_slot(
-    notes: Notes, instance: InstanceType, interfaces: tuple[NetworkInterface, ...]
-) -> None:
-    used = sum(row.card == 0 for row in interfaces)
-    if used >= instance.network_cards[0].slots:
+def _check_task_slot(notes: Notes, node: PlannedNode) -> None:
+    used = sum(row.card == 0 for row in node.interfaces)
+    if used >= node.instance.network_cards[0].slots:
         notes.problem(
             "instance.interfaces",
-            f"this profile fills all {used} slots of network card 0 of {instance.name}, so that "
-            "the awsvpc interface of a multi-node parallel job has none; use batch-mnp",
+            f"this profile fills all {used} slots of network card 0 of {node.instance.name}, so "
+            "that the awsvpc interface of a multi-node parallel job has none; use batch-mnp",
         )
 
 
@@ -111,6 +98,34 @@ def _image_type(instance: InstanceType) -> tuple[str, str]:
     if accelerator.name == "V100":
         return "ECS_AL2023", "AWS Batch's type for NVIDIA GPUs does not take V100"
     return "ECS_AL2023_NVIDIA", "AWS Batch's type for NVIDIA GPUs"
+
+
+def _decide_job(notes: Notes, job: BatchJobSpec, container: ContainerPlan) -> None:
+    """Note what the job definition says beside its container, and where it comes from."""
+    notes.decide(
+        "shared memory",
+        f"{container.shared_memory_mib} MiB of /dev/shm",
+        "as asked" if job.shared_memory_gib else "an eighth of the container's memory",
+    )
+    # Names only: a value of the file may be one that should not be in a log.
+    notes.decide(
+        "job environment",
+        ", ".join(container.environment) or "none",
+        _environment_reason(set(container.environment), set(job.environment)),
+    )
+    attempts = f"{origin(job, 'attempts')}; a lost node costs one, any other failure ends the job"
+    notes.decide("job attempts", job.attempts, attempts)
+    notes.decide("job time-out", f"{job.timeout_hours} hours", origin(job, "timeout_hours"))
+
+
+def _environment_reason(names: set[str], asked: set[str]) -> str:
+    if not names:
+        return "this type needs none"
+    if not asked:
+        return "what the accelerator needs"
+    return f"as asked: {', '.join(sorted(asked))}" + (
+        "; the others are what the accelerator needs" if names - asked else ""
+    )
 
 
 def _capacity_wait(notes: Notes, job: BatchJobSpec, capacity: CapacityPlan) -> int | None:

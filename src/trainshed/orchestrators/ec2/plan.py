@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from trainshed.catalogue import InstanceType
-from trainshed.orchestrators import Orchestrator
 from trainshed.plan.job_environment import network_environment
+from trainshed.plan.jobs import PlannedNode
 from trainshed.plan.notes import Notes
 
 # AWS Systems Manager API reference, plugin aws:runShellScript, timeoutSeconds: 48 hours.
@@ -27,20 +26,20 @@ class Ec2Plan:
         timeout_hours: a job that runs longer is ended.
     """
 
-    kind: ClassVar[Orchestrator] = Orchestrator.EC2
+    image: ClassVar[None] = None
+    repository: ClassVar[None] = None
 
     boot_minutes: int
     environment: Mapping[str, str]
     timeout_hours: int
 
 
-def plan_ec2(notes: Notes, instance: InstanceType, devices: Mapping[str, int]) -> Ec2Plan:
+def plan(notes: Notes, node: PlannedNode) -> Ec2Plan:
     """Plan the group of instances and what their jobs get.
 
     Args:
         notes: for decisions and problems.
-        instance: facts of the nodes' type.
-        devices: how many of each kind a node has.
+        node: what is planned of each.
     """
     nodes = notes.spec.instance.nodes
     if "min" in nodes.model_fields_set and nodes.min != nodes.max:
@@ -62,17 +61,15 @@ def plan_ec2(notes: Notes, instance: InstanceType, devices: Mapping[str, int]) -
     )
     return Ec2Plan(
         boot_minutes=_BOOT_MINUTES,
-        environment=_environment(notes, instance, devices),
+        environment=_environment(notes, node),
         timeout_hours=_timeout(notes),
     )
 
 
-def _environment(
-    notes: Notes, instance: InstanceType, devices: Mapping[str, int]
-) -> Mapping[str, str]:
+def _environment(notes: Notes, node: PlannedNode) -> Mapping[str, str]:
     asked = notes.spec.job.environment
     nodes = notes.spec.instance.nodes.max
-    environment = network_environment(instance, devices, nodes) | asked
+    environment = network_environment(node.instance, node.devices, nodes) | asked
     # Names only: a value of the file may be one that should not be in a log.
     notes.decide(
         "job environment",
