@@ -19,14 +19,15 @@ from xml.sax.saxutils import escape
 from werkzeug import Request, Response
 
 from embedded_aws.admission import IN_XML, Caller, admit, refusal_of_page
-from embedded_aws.autoscaling import convergence
 from embedded_aws.cloudformation.execution.custom import RESPONSE_PATH
 from embedded_aws.controls import CONTROLS, RESET_PATH, STATUS_PATH
 from embedded_aws.ec2.zones import zone_of_launch
 from embedded_aws.ecr.registry import Registry
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.faults import FAULTS_PATH, Fault, from_json
+from embedded_aws.hooks import when_faults_changed
 from embedded_aws.hosts.credentials import CREDENTIALS_PATH
+from embedded_aws.hosts.service import hosts
 from embedded_aws.iam.api_calls import read_call
 from embedded_aws.iam.enforcement import Denial, denied, expiry, session_of
 from embedded_aws.iam.required_permissions import required_permissions
@@ -208,9 +209,7 @@ class Gateway:
 
     def _set_faults(self, request: Request) -> Response:
         current().faults.set(from_json(_json(request)))
-        if scheduler := current().jobs:
-            scheduler.wake()
-        convergence.try_again()
+        when_faults_changed.call()
         return Response(status=HTTPStatus.NO_CONTENT)
 
     def _set_quotas(self, request: Request) -> Response:
@@ -235,8 +234,8 @@ def _role_credentials(request: Request) -> Response:
     """Answer a process, which asks as the SDKs do, with credentials of its role."""
     session = request.path.removeprefix(CREDENTIALS_PATH)
     token = request.headers.get("Authorization", "")
-    hosts = current().hosts
-    answer = hosts.credentials.answer(session, token) if hosts else None
+    running = hosts()
+    answer = running.credentials.answer(session, token) if running else None
     if answer is None:
         return Response(
             json.dumps({"code": "AccessDenied", "message": "no process has this token"}),

@@ -2,15 +2,9 @@
 
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING
 
 from embedded_aws.faults import Faults
 from embedded_aws.guests.engine import GuestEngine
-
-if TYPE_CHECKING:
-    from embedded_aws.batch.scheduler import Scheduler
-    from embedded_aws.hosts.hosts import Hosts
-    from embedded_aws.ssm.command_runs import CommandRuns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,18 +20,12 @@ class ServiceSettings:
         secret_key: of the access keys of its accounts.
         faults: the calls to answer with errors.
         guests: boots instances as guests; None for instances on which nothing runs.
-        hosts: has the processes of instances; None for an AWS that runs none.
-        commands: runs the commands of Run Command; None for commands that stay Pending.
-        jobs: runs AWS Batch's jobs; None for jobs that stay RUNNABLE.
         speed: how many times faster than on AWS the times pass that services wait.
     """
 
     as_of: date | None = None
     registry: str | None = None
     guests: GuestEngine | None = None
-    hosts: "Hosts | None" = None
-    commands: "CommandRuns | None" = None
-    jobs: "Scheduler | None" = None
     speed: float = 1
     endpoint: str = ""
     secret_key: str = field(default="", repr=False)

@@ -9,7 +9,7 @@ from embedded_aws.actions import attach
 from embedded_aws.service_settings import ServiceSettings, follow
 
 # Folders without actions or resource types.
-_OTHERS = ("cli", "guests", "hosts")
+_OTHERS = ("cli", "guests")
 
 
 def load() -> None:

@@ -1,6 +1,5 @@
 """The process that answers requests: a fork of the pristine one."""
 
-import fcntl
 import os
 import shutil
 import socket
@@ -14,14 +13,12 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoReque
 from werkzeug.serving import make_server
 
 from embedded_aws import services
-from embedded_aws.batch.scheduler import Scheduler
 from embedded_aws.gateway import Gateway
 from embedded_aws.guests.engine import GuestEngine
-from embedded_aws.hosts.hosts import Hosts
+from embedded_aws.hooks import ServingProcess, when_serving
 from embedded_aws.pristine import PristineChannel
 from embedded_aws.service_settings import ServiceSettings
 from embedded_aws.settings import ServerSettings
-from embedded_aws.ssm.command_runs import CommandRuns
 
 
 def serve(
@@ -59,26 +56,19 @@ def serve(
             fd=listening.fileno(),
         )
         servers.append(server)
-    hosts = Hosts(
-        # Guests have addresses of loopback.
-        apart=not (settings.jobs.loopback or engine),
-        speed=settings.jobs.speed,
-        folder=folder,
-        lock=_lock_shared(lock),
-        port=settings.port,
-        answer=servers[0].process_request,
-    )
     services.install(
         ServiceSettings(
             as_of=as_of,
             registry=settings.registry,
             guests=engine,
-            hosts=hosts,
-            commands=CommandRuns(hosts),
-            jobs=Scheduler(hosts),
             speed=settings.jobs.speed,
             endpoint=settings.endpoint,
             secret_key=settings.secret_key,
+        )
+    )
+    when_serving.call(
+        ServingProcess(
+            settings=settings, folder=folder, lock=lock, answer=servers[0].process_request
         )
     )
     for server in servers:
@@ -88,10 +78,3 @@ def serve(
         engine.close()
     # The pristine process does not do it when it is killed.
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _lock_shared(file: Path) -> int:
-    """Return a file that is locked until this process and all that inherit it have ended."""
-    lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
-    fcntl.flock(lock, fcntl.LOCK_SH)
-    return lock

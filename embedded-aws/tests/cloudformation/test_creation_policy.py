@@ -9,8 +9,8 @@ from amis import AMAZON_LINUX
 from botocore.exceptions import ClientError
 
 from embedded_aws import service_settings
-from embedded_aws.autoscaling import convergence
 from embedded_aws.faults import Fault
+from embedded_aws.hooks import when_faults_changed
 from embedded_aws.service_settings import ServiceSettings, current
 
 _pause = threading.Event()
@@ -109,7 +109,7 @@ def shortage() -> Iterator[Callable[[], None]]:
 
     def end() -> None:
         current().faults.set([])
-        convergence.try_again()
+        when_faults_changed.call()
 
     current().faults.set([fault])
     yield end

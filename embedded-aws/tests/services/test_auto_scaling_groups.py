@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from amis import AMAZON_LINUX
 
-from embedded_aws.autoscaling import convergence
 from embedded_aws.faults import Fault
+from embedded_aws.hooks import when_faults_changed
 from embedded_aws.service_settings import current
 
 _pause = threading.Event()
@@ -192,7 +192,7 @@ def test_a_launch_that_fails_is_a_failed_activity_and_tried_again(
     )
     assert ids(autoscaling, name) == []
     current().faults.set([])
-    convergence.try_again()
+    when_faults_changed.call()
     until(lambda: len(ids(autoscaling, name)) == 2)
 
 

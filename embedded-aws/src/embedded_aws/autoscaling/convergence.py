@@ -18,9 +18,9 @@ from embedded_aws.autoscaling.activities import at_this_time
 from embedded_aws.autoscaling.group import Group, Member, guard
 from embedded_aws.autoscaling.termination import first_to_go
 from embedded_aws.cloudformation.clients import client
-from embedded_aws.ec2.instance_events import when_ended
 from embedded_aws.ec2.service_launches import LaunchRefused
 from embedded_aws.ec2.subnets import subnet_of
+from embedded_aws.hooks import when_faults_changed, when_instance_ended
 from embedded_aws.service_settings import current
 
 _TRY_AGAIN_SECONDS = 60
@@ -50,8 +50,9 @@ def converge(group: Group, request: str = "") -> None:
         _scale_out(group, request, replaced)
 
 
-def try_again() -> None:
-    """Try failed launches again at once, because faults have changed."""
+@when_faults_changed
+def _try_again() -> None:
+    """Try failed launches again at once."""
     with guard:
         waiting = list(_trying_again)
     for group in waiting:
@@ -186,7 +187,7 @@ def _soon(group: Group) -> None:
     threading.Thread(target=partial(converge, group), daemon=True).start()
 
 
-@when_ended
+@when_instance_ended
 def _replace(instance: Any) -> None:
     """Look at a group again when an instance of it has ended, whoever ended it."""
     if group := getattr(instance, _GROUP, None):

@@ -23,14 +23,14 @@ from embedded_aws.batch.compute_resources import (
 )
 from embedded_aws.batch.node_groups import delete_group
 from embedded_aws.batch.refusals import check_name, refuse
+from embedded_aws.batch.scheduler import HEALTHY
+from embedded_aws.batch.service import scheduler
 from embedded_aws.iam.roles import role_exists
-from embedded_aws.service_settings import current
 
 # A compute environment, as DescribeComputeEnvironments returns it.
 Environment = dict[str, Any]
 
 _SERVICE_LINKED_ROLE = "aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"
-HEALTHY = {"status": "VALID", "statusReason": "ComputeEnvironment Healthy"}
 _SCALING_FIELDS = {"minvCpus", "maxvCpus", "desiredvCpus", "scalingPolicy"}
 
 
@@ -125,9 +125,8 @@ def update_compute_environment(call: Call) -> dict[str, Any]:
             environment[key] = call.params[key]
     policy = call.params.get("updatePolicy", {})
     environment["updatePolicy"] = {**environment["updatePolicy"], **policy}
-    scheduler = current().jobs
-    if scheduler and (infrastructure or to_latest):
-        scheduler.exchange_nodes(environment)
+    if (infrastructure or to_latest) and (running := scheduler()):
+        running.exchange_nodes(environment)
     return {
         "computeEnvironmentName": environment["computeEnvironmentName"],
         "computeEnvironmentArn": environment["computeEnvironmentArn"],

@@ -3,7 +3,7 @@
 from embedded_aws.actions import Call, Row
 from embedded_aws.batch import tables
 from embedded_aws.batch.job_rows import OVER, enter
-from embedded_aws.service_settings import current
+from embedded_aws.batch.service import scheduler
 
 
 def stop(call: Call, row: Row, reason: str) -> None:
@@ -16,7 +16,7 @@ def stop(call: Call, row: Row, reason: str) -> None:
     """
     if row["status"] in OVER or "statusSummary" in row.get("arrayProperties", {}):
         return
-    if scheduler := current().jobs:
-        scheduler.stop(row, reason)
+    if running := scheduler():
+        running.stop(row, reason)
     else:
         enter(tables.jobs(call), row, "FAILED", reason)

@@ -25,7 +25,7 @@ from embedded_aws.batch.job_rows import BEFORE_START, enter, no_children, now
 from embedded_aws.batch.job_stops import stop
 from embedded_aws.batch.node_properties import check_override
 from embedded_aws.batch.refusals import check_name, refuse
-from embedded_aws.service_settings import current
+from embedded_aws.batch.service import scheduler
 
 # A job, as DescribeJobs returns it.
 JobRow = dict[str, Any]
@@ -86,11 +86,11 @@ def submit_job(call: Call) -> dict[str, Any]:
         rows = tables.jobs(call)
         for each in (row, *(r for job in jobs for r in (job.row, *job.nodes))):
             rows[each["jobId"]] = each
-        if not current().jobs:
+        if not scheduler():
             enter(rows, row, "PENDING" if row["dependsOn"] else "RUNNABLE", _WAITING)
     call.backend("batch").tag_resource(row["jobArn"], row["tags"])
-    if scheduler := current().jobs:
-        scheduler.submit(jobs)
+    if running := scheduler():
+        running.submit(jobs)
     return {"jobArn": row["jobArn"], "jobId": job_id, "jobName": name}
 
 

@@ -20,10 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from embedded_aws.actions import Call
+from embedded_aws.actions import Call, Row
 from embedded_aws.autoscaling.group import GROUP_NAME_TAG
 from embedded_aws.batch import node_groups
-from embedded_aws.batch.compute_environments import Environment
 from embedded_aws.batch.compute_resources import EC2_TYPES, launch_template
 from embedded_aws.batch.job_containers import Container, requirement
 from embedded_aws.cloudformation.clients import client
@@ -71,13 +70,13 @@ class Need:
         count: how many.
     """
 
-    environment: Environment
+    environment: Row
     instance_type: str
     vcpus: int
     count: int
 
 
-def need_of(environment: Environment, containers: Sequence[Container]) -> Need:
+def need_of(environment: Row, containers: Sequence[Container]) -> Need:
     """Return what a job needs in a compute environment.
 
     Args:

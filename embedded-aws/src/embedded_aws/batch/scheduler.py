@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any
 
 from embedded_aws.actions import Row
-from embedded_aws.batch import compute_environments, tables
+from embedded_aws.batch import tables
 from embedded_aws.batch.attempts import Attempt
 from embedded_aws.batch.job import Job
 from embedded_aws.batch.job_rows import enter
@@ -23,6 +23,7 @@ from embedded_aws.batch.outcomes import Outcome, Watched
 from embedded_aws.batch.retry_rules import is_tried_again
 from embedded_aws.hosts.hosts import Hosts
 
+HEALTHY = {"status": "VALID", "statusReason": "ComputeEnvironment Healthy"}
 # [I] The reason.
 _UPDATING = {"status": "UPDATING", "statusReason": "ComputeEnvironment is being updated"}
 # Of AWS: between a try to launch and the next; each pause is twice the one before.
@@ -194,7 +195,7 @@ class Scheduler:
         self._on_former_nodes.discard(attempt)
         environment = attempt.need.environment
         if not any(each.need.environment is environment for each in self._on_former_nodes):
-            environment |= compute_environments.HEALTHY
+            environment |= HEALTHY
 
     def _schedule(self) -> None:
         with self._changed:

@@ -24,6 +24,7 @@ from embedded_aws.guests.engine import Disk, GuestEngine
 from embedded_aws.guests.flavours import flavour_of
 from embedded_aws.guests.launch import GuestLaunch
 from embedded_aws.guests.machine import Machine
+from embedded_aws.hosts.service import hosts
 from embedded_aws.service_settings import current
 
 # [S] InstanceState in the EC2 API reference.
@@ -176,9 +177,9 @@ def reboot_instances(call: Call) -> Any:
     answer = call.moto()
     for instance, machine in _guests(call):
         _meanwhile(instance, "running", machine.reboot, "running")
-    if current().guests is None and (hosts := current().hosts):
+    if current().guests is None and (running := hosts()):
         for instance in _named(call):
-            hosts.end(instance)
+            running.end(instance)
             boot_without_guest(call, instance, switched_itself_off)
     return answer
 

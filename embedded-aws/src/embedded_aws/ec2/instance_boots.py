@@ -14,8 +14,8 @@ from embedded_aws.actions import Call
 from embedded_aws.ec2.instance_processes import instance_variables
 from embedded_aws.hosts.hosts import Hosts, NoHost
 from embedded_aws.hosts.process import Command, Listener
+from embedded_aws.hosts.service import hosts
 from embedded_aws.plugins import find_for_ami
-from embedded_aws.service_settings import current
 
 
 def boot(call: Call, instance: Any, shut_down: Callable[[Any], None]) -> None:
@@ -27,13 +27,13 @@ def boot(call: Call, instance: Any, shut_down: Callable[[Any], None]) -> None:
         shut_down: called with the instance when the command fails.
     """
     words = find_for_ami(instance, lambda plugin: plugin.boot_commands())
-    hosts = current().hosts
-    if words is None or hosts is None:
+    running = hosts()
+    if words is None or running is None:
         return
     instance.console = b""
     try:
-        hosts.of(instance).run(
-            _command(call, instance, hosts, words),
+        running.of(instance).run(
+            _command(call, instance, running, words),
             Listener(
                 started=lambda: None,
                 printed=partial(_print, instance),

@@ -1,15 +1,13 @@
-"""EventBridge's events for instances that stop or end, and the functions called for them.
+"""EventBridge's events for instances whose states change, of which the services here hear first.
 
 [S] EC2 user guide, "State change events for your instances": source, detail type and detail.
 [S] EventBridge user guide, "Using resource-based policies": a function is called only if its own
 policy lets events.amazonaws.com in, for the rule if it names one; if not, nothing happens
 and there is no error.
-Targets other than functions get no events here. Jobs of AWS Batch and Auto Scaling groups hear of
-their instances, and what ran on them ends.
+Targets other than functions get no events here.
 """
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any
@@ -17,35 +15,19 @@ from typing import Any
 from moto.backends import get_backend
 from moto.moto_api._internal import mock_random
 
-from embedded_aws.service_settings import current
-
-# Called with moto's instance.
-_Listener = Callable[[Any], None]
-_listeners: list[_Listener] = []
-
-
-def when_ended(listener: _Listener) -> _Listener:
-    """Register the decorated function to be called when an instance stops or is terminated."""
-    _listeners.append(listener)
-    return listener
+from embedded_aws.hooks import when_instance_changed, when_instance_ended
 
 
 def publish_state(instance: Any, state: str) -> None:
-    """Publish an instance's new state to EventBridge.
+    """Tell the services and EventBridge of an instance's new state.
 
     Args:
         instance: moto's.
         state: for instance `terminated`.
     """
     if state in ("stopped", "terminated"):
-        for listener in _listeners:
-            listener(instance)
-        if scheduler := current().jobs:
-            scheduler.host_ended(instance.id)
-        if hosts := current().hosts:
-            hosts.end(instance)
-    if commands := current().commands:
-        commands.instance_changed()
+        when_instance_ended.call(instance)
+    when_instance_changed.call(instance)
     ec2 = instance.ec2_backend
     event: Any = {
         "version": "0",

@@ -24,7 +24,7 @@ from embedded_aws.ec2.launches import check_launch
 from embedded_aws.ec2.network_interfaces import kind_of, place_of
 from embedded_aws.ec2.refusals import invalid_combination, invalid_value, missing_parameter
 from embedded_aws.ec2.subnets import subnet_of
-from embedded_aws.service_settings import current
+from embedded_aws.hosts.service import hosts
 
 _DEFAULT_TYPE = "m1.small"
 
@@ -132,10 +132,10 @@ def run_instances(call: Call) -> Any:
     ids = [instance.id for instance in instances]
     if disk:
         boot(call, instances, disk, data)
-    elif data.get("IamInstanceProfile") and (hosts := current().hosts):
+    elif data.get("IamInstanceProfile") and (running := hosts()):
         # Commands may run on them.
         for instance in instances:
-            hosts.place(instance)
+            running.place(instance)
     if group:
         placement_groups.join(call, group, ids)
     held_capacity.use(call, ids, reservations)

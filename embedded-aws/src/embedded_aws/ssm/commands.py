@@ -13,12 +13,12 @@ from typing import Any
 from moto.moto_api._internal import mock_random
 
 from embedded_aws.actions import Call, Refusal, action
-from embedded_aws.service_settings import current
 from embedded_aws.ssm.command import Command, Invocation, StepRun, guard
 from embedded_aws.ssm.command_rows import command_row
 from embedded_aws.ssm.document_content import DocumentContent
 from embedded_aws.ssm.documents import find_document
 from embedded_aws.ssm.managed_instances import is_managed, managed_instances
+from embedded_aws.ssm.service import command_runs
 from embedded_aws.ssm.tables import commands, find_command
 from embedded_aws.ssm.targets import matching
 
@@ -56,7 +56,7 @@ def send_command(call: Call) -> dict[str, Any]:
     with guard:
         commands(call)[command.id] = command
         row = command_row(command)
-    if runs := current().commands:
+    if runs := command_runs():
         runs.send(command)
     return {"Command": row}
 
@@ -92,6 +92,6 @@ def cancel_command(call: Call) -> dict[str, Any]:
     if unknown := [id for id in wanted if id not in known]:
         raise Refusal("InvalidInstanceId", f"The command was not sent to {', '.join(unknown)}.")
     found = [each for each in command.invocations if not wanted or each.instance.id in wanted]
-    if runs := current().commands:
+    if runs := command_runs():
         runs.cancel(command, found)
     return {}

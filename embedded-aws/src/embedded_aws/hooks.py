@@ -1,0 +1,60 @@
+"""What services do beside answering calls: functions that they register for occasions.
+
+A decorator registers a function when its module is imported, as it does with actions;
+`services.load` imports every module of every service. So a function comes after those of the
+modules that its own imports: things start in this order, and end in the reverse of it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, ParamSpec
+
+from embedded_aws.settings import ServerSettings
+
+_P = ParamSpec("_P")
+
+
+class Hook(Generic[_P]):
+    """An occasion, and the functions that are called at it."""
+
+    def __init__(self, *, last_first: bool = False) -> None:
+        self._functions: list[Callable[_P, None]] = []
+        self._last_first = last_first
+
+    def __call__(self, function: Callable[_P, None]) -> Callable[_P, None]:
+        """Register the decorated function."""
+        self._functions.append(function)
+        return function
+
+    def call(self, *args: _P.args, **kwargs: _P.kwargs) -> None:
+        """Call every function."""
+        for function in self._functions[:: -1 if self._last_first else 1]:
+            function(*args, **kwargs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingProcess:
+    """The process that answers requests.
+
+    Attributes:
+        settings: of the server, with its port.
+        folder: for what this process and those it starts write; it goes away with them.
+        lock: a file there, which whatever is not to outlive the server locks, shared.
+        answer: serves a connection: the socket, and the address of whom it is from.
+    """
+
+    settings: ServerSettings
+    folder: Path
+    lock: Path
+    answer: Callable[..., None]
+
+
+# The process is about to answer requests.
+when_serving: Hook[[ServingProcess]] = Hook()
+# moto's instance has stopped or was terminated.
+when_instance_ended: Hook[[Any]] = Hook(last_first=True)
+# moto's instance is in another state.
+when_instance_changed: Hook[[Any]] = Hook()
+# Calls that failed on purpose may succeed now.
+when_faults_changed: Hook[[]] = Hook()
