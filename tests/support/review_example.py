@@ -8,7 +8,7 @@ from typing import Any
 from trainshed.cost.model import Total
 from trainshed.findings import Finding, Place, Severity
 from trainshed.findings.tools import State, ToolRun
-from trainshed.parts import Arrow
+from trainshed.parts.model import Arrow
 from trainshed.review.model import (
     ClusterChange,
     CostChange,

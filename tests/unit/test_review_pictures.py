@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from trainshed import catalogue
-from trainshed.parts import Arrow
+from trainshed.parts.model import Arrow
 from trainshed.plan import ClusterPlan
 from trainshed.review.mermaid import mermaid
 from trainshed.review.model import Mark, Part, Topology

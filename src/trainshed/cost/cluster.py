@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Way, total
-from trainshed.cost.rows import cost_rows
+from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Way, cost_row, total
 from trainshed.errors import TrainshedError
+from trainshed.parts.cluster import planned_cluster
+from trainshed.parts.model import inside_out
 from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.prices import PriceList, Purchase, instance_item
 
@@ -78,7 +79,9 @@ def cluster_cost(
         raise TrainshedError(
             f"{nodes} nodes are those of a run; say for how many hours it lasts, too"
         )
-    rows = tuple(cost_rows(plan, prices, billed))
+    charges = [each for part in inside_out(planned_cluster(plan)) for each in part.charges]
+    charges.sort(key=lambda charge: charge.by_use)
+    rows = tuple(cost_row(each, prices, billed) for each in charges)
     counted = [row for row in rows if not row.by_use]
     run = None
     if nodes and billed is not None and hours is not None:

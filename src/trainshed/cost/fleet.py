@@ -1,10 +1,11 @@
 """The cost of all clusters together: what they share counts once."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from trainshed.cost.model import CostRow, Total, total
-from trainshed.cost.rows import lustre_rows, network_rows, node_rows
+from trainshed.cost.model import CostRow, Total, cost_row, total
+from trainshed.parts.cluster import planned_cluster
+from trainshed.parts.model import inside_out
 from trainshed.plan import Fleet
 from trainshed.prices import PriceList
 
@@ -37,16 +38,16 @@ def fleet_cost(fleet: Fleet, prices: Callable[[str], PriceList]) -> FleetCost:
 
 
 def _rows(fleet: Fleet, prices: Callable[[str], PriceList]) -> Iterator[tuple[str, CostRow]]:
-    """Yield what is paid for, each with its name: whose it is, and what."""
+    """Yield what is paid for but not by use, each with its name: whose it is, and what."""
     lists = {region: prices(region) for region in {each.region for each in fleet.clusters}}
-    # Clusters that share a stack are in one region.
+    networks = fleet.networks
     found = {}
     for cluster in fleet.clusters:
-        here = lists[cluster.region]
-        network = fleet.networks[cluster.network.stack_name]
-        found[cluster.name] = tuple(node_rows(cluster, here))
-        found[network.stack_name] = tuple(network_rows(network, here))
-        if cluster.lustre:
-            found[cluster.lustre.stack_name] = tuple(lustre_rows(cluster.lustre, here))
-    for owner, rows in found.items():
-        yield from ((f"{owner}: {row.component}", row) for row in rows)
+        with_others = replace(cluster, network=networks[cluster.network.stack_name])
+        for part in inside_out(planned_cluster(with_others)):
+            for charge in part.charges:
+                # Clusters that share a stack are in one region.
+                if part.behind and not charge.by_use:
+                    name = f"{part.behind.stack}: {charge.component}"
+                    found[name] = cost_row(charge, lists[cluster.region])
+    yield from found.items()

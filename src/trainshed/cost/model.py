@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from trainshed.prices import Price, Purchase, Unit
+from trainshed.parts.model import Charge
+from trainshed.prices import Price, PriceList, Purchase, Unit
 
 # 365 days of 24 hours, in twelve parts; AWS's own calculator counts a month so.
 HOURS_PER_MONTH = 730
@@ -56,6 +57,29 @@ class CostRow:
             return None
         hours = 1 if self.price.unit is Unit.HOUR else HOURS_PER_MONTH
         return units * self.price.usd / hours
+
+
+def cost_row(charge: Charge, prices: PriceList, billed: int | None = None) -> CostRow:
+    """Return what a charge costs.
+
+    Args:
+        charge: of a part of a cluster.
+        prices: those of the cluster's region.
+        billed: nodes that are there in a run; None for no run.
+    """
+    units, least, most = charge.units, charge.least, charge.most
+    run = None
+    if billed is not None and not charge.by_use:
+        run = units * min(max(billed, least), most)
+    return CostRow(
+        component=charge.component,
+        item=charge.item,
+        price=prices.price(charge.item),
+        idle=units * least,
+        full=units * most,
+        run=run,
+        by_use=charge.by_use,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

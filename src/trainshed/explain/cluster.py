@@ -7,7 +7,7 @@ from itertools import groupby
 from trainshed.checks import judge
 from trainshed.findings import Finding
 from trainshed.interfaces import Bandwidth, NetworkInterface, efa_bandwidth
-from trainshed.parts import planned_facts
+from trainshed.parts.cluster import planned_facts
 from trainshed.plan import ClusterPlan, Decision, Fleet
 
 

@@ -1,6 +1,6 @@
-"""What a part of a cluster is: its facts, the resources behind it, what is inside."""
+"""What a part of a cluster is: its facts, what is paid for, its resources, what is inside."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -17,6 +17,30 @@ class Fact:
     name: str
     value: str = ""
     minor: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """What a part is paid for.
+
+    Attributes:
+        component: what it is, for people.
+        item: the name of its price.
+        units: of the item, for each of them.
+        least: how many of them there are while no job runs.
+        most: how many there are at full size; 0 where use decides, which a plan does not know.
+    """
+
+    component: str
+    item: str
+    units: int = 1
+    least: int = 0
+    most: int = 0
+
+    @property
+    def by_use(self) -> bool:
+        """What is paid for depends on use."""
+        return not self.most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +65,14 @@ class PlannedPart:
     Attributes:
         kind: unique in the cluster; one of `ORDER`.
         facts: the first one names it.
+        charges: what is paid for, of it alone.
         behind: the resources; None where it has none of its own.
         parts: what is inside.
     """
 
     kind: str
     facts: tuple[Fact, ...]
+    charges: tuple[Charge, ...] = ()
     behind: Behind | None = None
     parts: tuple["PlannedPart", ...] = ()
 
@@ -68,8 +94,15 @@ ORDER = (
 )
 
 
-def all_parts(parts: Iterable[PlannedPart]) -> Iterator[PlannedPart]:
-    """Yield parts, each followed by what is inside it."""
-    for part in parts:
-        yield part
-        yield from all_parts(part.parts)
+def all_parts(part: PlannedPart) -> Iterator[PlannedPart]:
+    """Yield a part and all that is inside it, the outermost first."""
+    yield part
+    for each in part.parts:
+        yield from all_parts(each)
+
+
+def inside_out(part: PlannedPart) -> Iterator[PlannedPart]:
+    """Yield all that is inside a part, the innermost first, and then the part."""
+    for each in part.parts:
+        yield from inside_out(each)
+    yield part

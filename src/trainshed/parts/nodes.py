@@ -1,10 +1,20 @@
 """The nodes of a cluster, and what is in each of them."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 from trainshed.interfaces import efa_bandwidth
-from trainshed.parts.model import Behind, Fact, PlannedPart
-from trainshed.plan import ClusterPlan
+from trainshed.parts.model import Behind, Charge, Fact, PlannedPart
+from trainshed.plan import CapacityKind, ClusterPlan, root_volume
+from trainshed.prices import (
+    ENDPOINT_GB,
+    GP3,
+    GP3_IOPS,
+    GP3_THROUGHPUT,
+    NAT_GB,
+    Purchase,
+    instance_item,
+)
 
 
 def nodes_part(plan: ClusterPlan) -> PlannedPart:
@@ -49,6 +59,7 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
                 minor=True,
             ),
         ),
+        charges=tuple(_charges(plan)),
         behind=Behind(
             stack=stack,
             types=(
@@ -59,3 +70,37 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
         ),
         parts=(cards, accelerators),
     )
+
+
+def _charges(plan: ClusterPlan) -> Iterator[Charge]:
+    """Yield nodes, what their volumes have more than each gp3 volume, and their traffic."""
+    least, most = plan.nodes.min, plan.nodes.max
+    kind = plan.capacity.kind
+    block = kind is CapacityKind.CAPACITY_BLOCK
+    purchase = Purchase.CAPACITY_BLOCK if block else Purchase.ON_DEMAND
+    yield Charge(
+        component=f"instances, {kind}",
+        item=instance_item(purchase, plan.instance.name),
+        # What is reserved is paid for whether nodes run or not (EC2 user guide, "Capacity
+        # Reservation pricing and billing" and "Capacity Blocks pricing and billing").
+        least=least if kind is CapacityKind.ON_DEMAND else most,
+        most=most,
+    )
+    root = plan.root_volume
+    for component, item, units in (
+        (f"root volumes, gp3, {root.gib} GiB each", GP3, root.gib),
+        (
+            "root volumes, {} MiB/s more than gp3 has",
+            GP3_THROUGHPUT,
+            root.throughput - root_volume.GP3_THROUGHPUT,
+        ),
+        ("root volumes, {} IOPS more than gp3 has", GP3_IOPS, root.iops - root_volume.GP3_IOPS),
+    ):
+        if units:
+            yield Charge(
+                component=component.format(units), item=item, units=units, least=least, most=most
+            )
+    if plan.network.cidr is not None:
+        yield Charge(component="traffic through the NAT gateway", item=NAT_GB)
+        if plan.network.endpoint_services:
+            yield Charge(component="traffic through interface endpoints", item=ENDPOINT_GB)

@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator
 
-from trainshed.parts.model import Behind, Fact, PlannedPart
+from trainshed.parts.model import Behind, Charge, Fact, PlannedPart
 from trainshed.plan import ClusterPlan, LustrePlan
+from trainshed.prices import LUSTRE_BACKUP, LUSTRE_METADATA_IOPS, lustre_item
 from trainshed.spec import DeploymentType
+
+# FSx for Lustre user guide, "File system metadata performance": what comes with the storage, by the
+# smallest storage in GiB that has it. From 48000 GiB on it is 12000 for each 24000 GiB.
+_INCLUDED_IOPS = ((48000, 0), (12000, 12000), (4800, 6000), (2400, 3000), (0, 1500))
+_IOPS_STEP, _STEP_GIB = 12000, 24000
 
 
 def storage_part(plan: ClusterPlan) -> Iterator[PlannedPart]:
@@ -13,6 +19,7 @@ def storage_part(plan: ClusterPlan) -> Iterator[PlannedPart]:
         yield PlannedPart(
             kind="storage",
             facts=tuple(_facts(plan.lustre)),
+            charges=tuple(_charges(plan.lustre)),
             behind=Behind(stack=plan.lustre.stack_name, types=("AWS::FSx::FileSystem",)),
         )
 
@@ -31,6 +38,38 @@ def _facts(lustre: LustrePlan) -> Iterator[Fact]:
     yield Fact(name="storage network", value="EFA" if lustre.efa else "TCP")
     yield Fact(name="storage mount", value=lustre.mount)
     yield Fact(name="name of the storage", value=lustre.name, minor=True)
+
+
+def _charges(lustre: LustrePlan) -> Iterator[Charge]:
+    new = lustre.new
+    if new is None:
+        return
+    throughput = f", {new.throughput} MB/s per TiB" if new.throughput else ""
+    yield Charge(
+        component=f"Lustre {new.deployment}, {new.capacity_gib} GiB{throughput}",
+        item=lustre_item(new.deployment, new.throughput),
+        units=new.capacity_gib,
+        least=1,
+        most=1,
+    )
+    more = (new.metadata_iops or 0) - included_metadata_iops(new.capacity_gib)
+    if more > 0:
+        yield Charge(
+            component=f"Lustre metadata, {more} IOPS above those included",
+            item=LUSTRE_METADATA_IOPS,
+            units=more,
+            least=1,
+            most=1,
+        )
+    # As LustreFileSystem has it: FSx backs up no file system that is linked to S3, and no scratch.
+    if new.deployment is DeploymentType.PERSISTENT_2 and not new.s3:
+        yield Charge(component="backups of Lustre", item=LUSTRE_BACKUP)
+
+
+def included_metadata_iops(capacity_gib: int) -> int:
+    """Return the metadata IOPS that come with the storage of a persistent-2 file system."""
+    included = next(iops for least, iops in _INCLUDED_IOPS if capacity_gib >= least)
+    return included or capacity_gib // _STEP_GIB * _IOPS_STEP
 
 
 def bucket_part(plan: ClusterPlan) -> Iterator[PlannedPart]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import count, pairwise
 from textwrap import wrap
 
-from trainshed.parts import Arrow
+from trainshed.parts.model import Arrow
 from trainshed.review.model import Part, Topology
 
 PADDING = 8

@@ -1,9 +1,9 @@
 """What a change does to each cluster."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from trainshed.orchestrators import part
-from trainshed.parts import Fact, planned_facts
+from trainshed.parts.cluster import planned_facts
 from trainshed.plan import ClusterPlan, Fleet
 from trainshed.review.cost import cluster_cost_change
 from trainshed.review.model import ClusterChange, Difference, Effect, Mark, StackChange
@@ -61,7 +61,7 @@ def _change(
 def _facts(
     before: ClusterPlan | None, after: ClusterPlan | None, own: StackChange | None
 ) -> Iterator[Difference]:
-    old, new = (_known(side) if side else {} for side in (before, after))
+    old, new = (planned_facts(side) if side else {} for side in (before, after))
     for name, fact in {**new, **old}.items():
         was, will_be = (side[name].value if name in side else None for side in (old, new))
         compared = name in old and name in new
@@ -70,25 +70,6 @@ def _facts(
     if before and after:
         yield from _variables(before, after)
         yield from _launch_template(after, own)
-
-
-def _known(plan: ClusterPlan) -> Mapping[str, Fact]:
-    security, tags = plan.security, plan.tags
-    others = (
-        Fact(name="orchestrator", value=plan.orchestrator),
-        Fact(name="encryption key", value=security.kms_key or "keys of AWS", minor=True),
-        Fact(name="permissions boundary", value=security.boundary or "", minor=True),
-        Fact(name="beginning of role names", value=security.role_prefix or "", minor=True),
-        Fact(
-            name="tags", value=", ".join(f"{key}={tags[key]}" for key in sorted(tags)), minor=True
-        ),
-        Fact(
-            name="failed boots that stop launches",
-            value=f"{plan.failed_boot_limit} in {plan.failed_boot_hours} hours",
-            minor=True,
-        ),
-    )
-    return {fact.name: fact for fact in (*others, *planned_facts(plan).values())}
 
 
 def _variables(before: ClusterPlan, after: ClusterPlan) -> Iterator[Difference]:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from trainshed.cost.model import Total
 from trainshed.findings import Finding
 from trainshed.findings.tools import ToolRun
-from trainshed.parts import Arrow
+from trainshed.parts.model import Arrow
 from trainshed.plan import Fleet
 from trainshed.synthesis import SynthesisedStack
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from html import escape
 
 from trainshed.explain.drawing import box, style_sheet, text
-from trainshed.parts import Arrow
+from trainshed.parts.model import Arrow
 from trainshed.review.boxes import PADDING, Box, Layout, flat
 from trainshed.review.model import Mark, Part, Topology
 

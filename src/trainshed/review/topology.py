@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from trainshed.parts import ORDER, Behind, Fact, PlannedPart, planned_links, planned_parts
+from trainshed.parts.cluster import planned_cluster, planned_links
+from trainshed.parts.model import ORDER, Behind, Fact, PlannedPart
 from trainshed.plan import ClusterPlan
 from trainshed.review.model import Effect, Mark, Part, StackChange, Topology
 
@@ -34,7 +35,7 @@ def topology(
     plan = after or before
     assert plan  # on one side or both
     drawing = _Drawing(both=bool(before and after), stacks=stacks)
-    old, new = (planned_parts(side) if side else () for side in (before, after))
+    old, new = (planned_cluster(side).parts if side else () for side in (before, after))
     return Topology(
         title=f"{plan.name} in {plan.region}",
         parts=tuple(drawing.merged(old, new)),

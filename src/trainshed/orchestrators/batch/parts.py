@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from trainshed.orchestrators.batch.plan import BatchPlan
 from trainshed.parts.job import job_facts
-from trainshed.parts.model import Arrow, Behind, Fact, PlannedPart
+from trainshed.parts.model import Arrow, Behind, Charge, Fact, PlannedPart
 from trainshed.plan import CapacityKind, ClusterPlan
+from trainshed.prices import ECR_STORED
 
 
 def planned_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
@@ -91,5 +92,6 @@ def _images(batch: BatchPlan) -> PlannedPart:
     return PlannedPart(
         kind="repository",
         facts=(Fact(name="ECR repository", value=name),),
+        charges=(Charge(component="container images in ECR", item=ECR_STORED),),
         behind=Behind(stack=own.stack_name, types=("AWS::ECR::Repository",)),
     )
