@@ -7,6 +7,7 @@ A folder has a module for each part that others ask for, by `part(name, "plan")`
 | traits | what is known of the orchestrator before anything is planned |
 | plan | what it needs to run the jobs of a cluster: a `trainshed.plan.JobsPlan` |
 | parts | the parts of a cluster that start its jobs, as its plan has them |
+| risks | what a change of its resources does to jobs, and to the nodes that run them |
 """
 
 from dataclasses import dataclass

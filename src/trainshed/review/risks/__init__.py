@@ -15,7 +15,7 @@ from trainshed.review.risks.deployment_fails import (
 from trainshed.review.risks.expiry import expiry
 from trainshed.review.risks.identities import identities
 from trainshed.review.risks.jobs_killed import jobs_killed
-from trainshed.review.risks.node_updates import HAS_NODES
+from trainshed.review.risks.node_updates import launches_nodes
 from trainshed.review.risks.open_properties import open_properties
 from trainshed.review.risks.open_rules import open_lists, open_rules
 from trainshed.review.risks.protection import protection, unprotected_stacks
@@ -100,7 +100,7 @@ def _affected(
             effect=Effect.CHANGED,
         )
         for logical_id in old.keys() & new.keys() - differing
-        if new[logical_id]["Type"] in HAS_NODES
+        if launches_nodes(new[logical_id]["Type"])
     ]
     remains = stack.name in after
     for change in (*stack.resources, *following):

@@ -1,64 +1,46 @@
-"""Why a deployment exchanges the nodes of a compute environment or an Auto Scaling group."""
+"""Why a deployment exchanges the nodes of a cluster."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
+from trainshed.orchestrators import Orchestrator, part
 from trainshed.review.model import Effect, ResourceChange
 from trainshed.review.risks.affected import Affected
 
-_ENVIRONMENT = "AWS::Batch::ComputeEnvironment"
-HAS_NODES = (_ENVIRONMENT, "AWS::AutoScaling::AutoScalingGroup")
-"""Types of resources that launch nodes."""
-# AWS Batch user guide, "Updating compute environments": these are infrastructure updates. Others,
-# such as the number of vCPUs and the state, are scaling updates.
-_OF_AN_ENVIRONMENT = (
-    "AllocationStrategy",
-    "BidPercentage",
-    "Ec2Configuration",
-    "Ec2KeyPair",
-    "ImageId",
-    "InstanceRole",
-    "InstanceTypes",
-    "LaunchTemplate",
-    "PlacementGroup",
-    "SecurityGroupIds",
-    "Subnets",
-    "Tags",
-    "Type",
-    "UpdateToLatestImageVersion",
-)
-_OF_A_GROUP = (
-    "LaunchConfigurationName",
-    "LaunchTemplate",
-    "MixedInstancesPolicy",
-    "PlacementGroup",
-    "VPCZoneIdentifier",
-)
-_PROPERTY = re.compile(r"(?:ComputeResources\.)?(\w+)")
 _LAUNCH_TEMPLATE = "AWS::EC2::LaunchTemplate"
 
 
-def new_nodes(affected: Affected) -> tuple[str, ...]:
+def launches_nodes(resource_type: str) -> bool:
+    """Return whether resources of a type launch nodes, for whichever orchestrator."""
+    return any(resource_type == part(each, "risks").LAUNCHES_NODES for each in Orchestrator)
+
+
+def new_nodes(
+    affected: Affected, names: Collection[str], *, within: str | None = None
+) -> tuple[str, ...]:
     """Return what of a change is for new nodes only, so that present ones must go.
 
     Also of a resource that looks the same: its launch template gets another version, or a custom
     resource may give another AMI.
+
+    Args:
+        affected: what launches the nodes.
+        names: of its properties that are for new nodes only.
+        within: the property that these are in; by default they are its own.
     """
-    of_environment = affected.change.resource_type == _ENVIRONMENT
-    wanted = _OF_AN_ENVIRONMENT if of_environment else _OF_A_GROUP
-    own = [each.path for each in affected.change.properties if _name(each.path) in wanted]
-    properties = affected.new.get("Properties", {})
-    given = properties.get("ComputeResources", {}) if of_environment else properties
-    used = [reference for name in wanted for reference in _references(given.get(name))]
+    own = [
+        each.path
+        for each in affected.change.properties
+        if re.split(r"\W", each.path.removeprefix(f"{within}."))[0] in names
+    ]
+    given = affected.new.get("Properties", {})
+    if within:
+        given = given.get(within, {})
+    used = [reference for name in names for reference in _references(given.get(name))]
     changed = {each.logical_id: each for each in affected.stack.resources}
     reasons = (_reason(changed[name], attribute) for name, attribute in used if name in changed)
     return tuple(dict.fromkeys([*own, *filter(None, reasons)]))
-
-
-def _name(path: str) -> str:
-    found = _PROPERTY.match(path)
-    return found[1] if found else path
 
 
 def _references(value: Any) -> Iterator[tuple[str, str]]:
