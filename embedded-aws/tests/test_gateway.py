@@ -152,8 +152,8 @@ def test_an_unknown_control_is_not_found(embedded_aws: EmbeddedAws, method: str,
 
     assert caught.value.code == 404
     assert caught.value.read().decode() == (
-        f"there is no control {method} {path}; the controls are: GET /_embedded-aws/status; "
-        "GET /_embedded-aws/roles; POST /_embedded-aws/faults; POST /_embedded-aws/quotas; "
+        f"there is no control {method} {path}; the controls are: GET /_embedded-aws/roles; "
+        "GET /_embedded-aws/status; POST /_embedded-aws/faults; POST /_embedded-aws/quotas; "
         "POST /_embedded-aws/reset\n"
     )
 

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, ParamSpec
 
+from werkzeug import Request
+
+from embedded_aws.admission import Caller
 from embedded_aws.settings import ServerSettings
 
 _P = ParamSpec("_P")
@@ -52,6 +55,8 @@ class ServingProcess:
 
 # The process is about to answer requests.
 when_serving: Hook[[ServingProcess]] = Hook()
+# A call is about to be answered; a RefusedCall that is raised answers it.
+before_call: Hook[[Request, Caller]] = Hook()
 # moto's instance has stopped or was terminated.
 when_instance_ended: Hook[[Any]] = Hook(last_first=True)
 # moto's instance is in another state.

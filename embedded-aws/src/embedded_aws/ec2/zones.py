@@ -13,7 +13,9 @@ from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBacken
 from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
 
 from embedded_aws.actions import Call, action, correction
+from embedded_aws.admission import Caller
 from embedded_aws.ec2.refusals import invalid_combination, invalid_value
+from embedded_aws.faults_of_calls import derives_parameters
 
 _SUBNET_PARAMETERS = (
     "SubnetId",
@@ -51,15 +53,10 @@ def zone_of(region: str, name_or_id: str) -> tuple[str, str] | None:
     return None
 
 
-def zone_of_launch(account: str, region: str, parameters: Mapping[str, str]) -> str | None:
-    """Return the zone of a launch, named by itself or by its subnet, or None.
-
-    Args:
-        account: 12 digits.
-        region: for instance `us-west-2`.
-        parameters: of RunInstances or CreateFleet, as they are sent.
-    """
-    ec2 = ec2_backends[account][region]
+@derives_parameters("ec2", "RunInstances", "CreateFleet")
+def _zone_of_launch(caller: Caller, parameters: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the zone of a launch, named by itself or by its subnet, if either is named."""
+    ec2 = ec2_backends[caller.account][caller.region]
     named = {parameters.get(name) for name in _SUBNET_PARAMETERS}
     template = "LaunchTemplateConfigs.1.LaunchTemplateSpecification.LaunchTemplate"
     for found in ec2.launch_templates.values():
@@ -70,8 +67,9 @@ def zone_of_launch(account: str, region: str, parameters: Mapping[str, str]) -> 
             named |= {each.get("SubnetId") for each in data.get("NetworkInterfaces", [])}
     for subnet in ec2.describe_subnets():
         if subnet.id in named - {None}:
-            return str(subnet.availability_zone)
-    return parameters.get("Placement.AvailabilityZone")
+            return {"AvailabilityZone": str(subnet.availability_zone)}
+    named_zone = parameters.get("Placement.AvailabilityZone")
+    return {"AvailabilityZone": named_zone} if named_zone else {}
 
 
 @action("ec2", "CreateSubnet")

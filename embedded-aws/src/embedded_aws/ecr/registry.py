@@ -11,7 +11,7 @@ import hashlib
 import http.client
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import partial
 from http import HTTPStatus
@@ -22,9 +22,7 @@ from werkzeug import Request, Response
 from werkzeug.exceptions import HTTPException
 
 from embedded_aws.ecr.login import place_of
-
-Environ = dict[str, Any]
-StartResponse = Callable[..., Any]
+from embedded_aws.wsgi import Environ, StartResponse
 
 _NAME = r"(?P<name>[a-z0-9]+(?:[._/-][a-z0-9]+)*)"
 _BLOB = re.compile(rf"/v2/{_NAME}/blobs/.+")

@@ -6,7 +6,6 @@ the error codes are those of each protocol, in the API references of EC2, S3, Ba
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -20,6 +19,7 @@ from embedded_aws.iam.api_calls import ApiCall
 from embedded_aws.iam.policy_evaluation import Policy, allows, denies
 from embedded_aws.iam.required_permissions import Permission
 from embedded_aws.iam.service_principals import statements_of
+from embedded_aws.refused_call import RefusedCall
 
 # By protocol, what follows an error code, and the HTTP status where it is not 403.
 _SUFFIXES = {"json": "Exception", "rest-json": "Exception"}
@@ -49,42 +49,29 @@ class Session(Protocol):
         """Its own policy, or an empty text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Denial:
-    """The error that answers a call.
-
-    Attributes:
-        code: AWS's error code.
-        message: what the error says.
-        status: the HTTP status.
-    """
-
-    code: str
-    message: str
-    status: int
-
-
 def session_of(account: str, key: str) -> AssumedRole | None:
     """Return the session of a role that has this access key, or None."""
     return get_backend("sts")[account]["aws"].get_assumed_role_from_access_key(key)
 
 
-def expiry(session: AssumedRole, call: ApiCall) -> Denial | None:
+def expiry(session: AssumedRole, call: ApiCall) -> RefusedCall | None:
     """Return the error for credentials that have expired, or None."""
     if utcnow() < session.expiration:
         return None
     if call.service == "ec2":
-        return Denial(code="RequestExpired", message="Request has expired.", status=400)
+        return RefusedCall(call.service, "RequestExpired", "Request has expired.", 400)
     if call.service == "s3":
-        return Denial(code="ExpiredToken", message="The provided token has expired.", status=400)
-    return Denial(
-        code="ExpiredToken" + _SUFFIXES.get(call.protocol, ""),
-        message="The security token included in the request is expired",
-        status=_STATUSES.get(call.protocol, 403),
+        message = "The provided token has expired."
+        return RefusedCall(call.service, "ExpiredToken", message, 400)
+    return RefusedCall(
+        call.service,
+        "ExpiredToken" + _SUFFIXES.get(call.protocol, ""),
+        "The security token included in the request is expired",
+        _STATUSES.get(call.protocol, 403),
     )
 
 
-def denied(session: Session, permission: Permission) -> Denial | None:
+def denied(session: Session, permission: Permission) -> RefusedCall | None:
     """Return the error for a permission that a role does not have, or None."""
     kinds = _policies(session)
     reasons = [_reason(kinds, session, permission, arn) for arn in permission.resources]
@@ -97,11 +84,11 @@ def denied(session: Session, permission: Permission) -> Denial | None:
     call = permission.call
     if call.service == "ec2":
         message = f"You are not authorized to perform this operation. {message}"
-        return Denial(code="UnauthorizedOperation", message=message, status=403)
+        return RefusedCall(call.service, "UnauthorizedOperation", message)
     code = "AccessDenied" + _SUFFIXES.get(call.protocol, "")
     if call.service == "sns":
         code = "AuthorizationError"
-    return Denial(code=code, message=message, status=_STATUSES.get(call.protocol, 403))
+    return RefusedCall(call.service, code, message, _STATUSES.get(call.protocol, 403))
 
 
 def role_policies(role: Role) -> list[Policy]:
