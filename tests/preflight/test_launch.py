@@ -164,3 +164,13 @@ def test_a_capacity_block_that_has_not_begun_refuses_nothing_yet(
 def _placement_group(account: Account) -> str:
     groups = account.aws.client("ec2").describe_placement_groups()["PlacementGroups"]
     return str(groups[0]["GroupName"])
+
+
+def test_a_cluster_that_gets_another_orchestrator_is_tried_by_its_template(
+    account: Account, templates: Templates
+) -> None:
+    deploy(account, templates, "TrainNetwork", "TrainCluster")
+
+    [alone] = launches(account.ask(orchestrator="ec2", image=None))
+
+    assert "there is no synthesised template" in alone.message

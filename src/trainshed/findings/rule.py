@@ -5,6 +5,7 @@ import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.util import find_spec
 from inspect import signature
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
@@ -15,12 +16,13 @@ W = TypeVar("W")
 K = TypeVar("K", bound=str)
 
 # The modules of rules, or packages of them, by the command that applies them; in the order in which
-# the rules are applied.
+# the rules are applied. With a star, those of each orchestrator that has some.
+_OF_PLANS = ("trainshed.checks.rules", "trainshed.orchestrators.*.rules")
 _MODULES: Mapping[str, tuple[str, ...]] = {
-    "check": ("trainshed.checks.rules",),
+    "check": _OF_PLANS,
     # Some have their pages in those of `check`.
-    "lint": ("trainshed.checks.rules", "trainshed.lint.rules"),
-    "preflight": ("trainshed.preflight.rules",),
+    "lint": (*_OF_PLANS, "trainshed.lint.rules"),
+    "preflight": ("trainshed.preflight.rules", "trainshed.orchestrators.*.account_rules"),
     "job why": ("trainshed.jobs.why.described",),
     "bench judge": ("trainshed.collectives.rules",),
     "bench judge of several logs": ("trainshed.collectives.rules",),
@@ -75,10 +77,12 @@ class Check:
 
     def parts(self, whole: object) -> Iterator[Any]:
         """Yield the parts of a whole that it is about."""
+        return filter(self.concerns, self.over.parts(whole))
+
+    def concerns(self, part: object) -> bool:
+        """Whether it is about a part, by the part's orchestrator."""
         of = self.over.orchestrator
-        for part in self.over.parts(whole):
-            if not self.orchestrators or (of and of(part) in self.orchestrators):
-                yield part
+        return not self.orchestrators or (of is not None and of(part) in self.orchestrators)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +221,19 @@ def rule_called(rule_id: str) -> Rule:
 
 
 def _load(name: str) -> None:
-    """Import a module, and those of a package."""
+    """Import a module, and those of a package; of a name with a star, all that there are."""
+    around, star, part = name.partition(".*.")
+    if star:
+        for each in _modules_in(around):
+            if find_spec(f"{each}.{part}"):
+                _load(f"{each}.{part}")
+        return
+    for each in _modules_in(name):
+        importlib.import_module(each)
+
+
+def _modules_in(name: str) -> Iterator[str]:
+    """Import a module; yield the names of those in it."""
     module = importlib.import_module(name)
     for each in pkgutil.iter_modules(getattr(module, "__path__", ())):
-        importlib.import_module(f"{name}.{each.name}")
+        yield f"{name}.{each.name}"

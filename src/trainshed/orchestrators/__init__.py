@@ -6,6 +6,8 @@ A folder has a module for each part that others ask for, by `part(name, "plan")`
 |---|---|
 | traits | what is known of the orchestrator before anything is planned |
 | plan | what it needs to run the jobs of a cluster: a `trainshed.plan.JobsPlan` |
+| rules | rules over its plans, for `trainshed check`; may be missing |
+| account_rules | rules over the account, for `trainshed preflight` |
 | parts | the parts of a cluster that start its jobs, as its plan has them |
 | risks | what a change of its resources does to jobs, and to the nodes that run them |
 """

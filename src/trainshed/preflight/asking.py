@@ -61,8 +61,7 @@ class _Question:
 
     def _ask(self) -> None:
         try:
-            for part in self._check.parts(self._subject):
-                self.found.extend(self._check.find(part, self._subject))
+            self.found.extend(self._check.find(self._subject, self._subject))
         # Whoever waits for the answers raises it.
         except BaseException as error:
             self.error = error
@@ -90,26 +89,28 @@ def ask_account(
     """
     done: SimpleQueue[_Question] = SimpleQueue()
     checks = [check for check in checks_of("preflight") if only is None or check.rule_id in only]
-    waiting = {check.rule_id: _Question(check, subject, done) for check in checks}
+    waiting = [_Question(check, subject, done) for check in checks if check.concerns(subject)]
     answered: list[_Question] = []
     deadline = monotonic() + seconds
-    show(f"{len(checks)} checks ask the account")
+    show(f"{len(waiting)} checks ask the account")
     while waiting and (left := deadline - monotonic()) > 0:
         try:
             question = done.get(timeout=min(left, _LOOK_SECONDS))
         except Empty:
-            show(f"no answer yet for {', '.join(waiting)}")
+            show(f"no answer yet for {', '.join(each.rule.id for each in waiting)}")
         else:
-            answered.append(waiting.pop(question.rule.id))
+            waiting.remove(question)
+            answered.append(question)
     _raise_what_concerns_all(answered)
     found = [finding for question in answered for finding in _findings(question, subject)]
     found += [
         _not_checked(subject, rule, NOT_ANSWERED, f"no answer in {seconds:g} s", "try again later")
-        for rule in (question.rule for question in waiting.values())
+        for rule in (question.rule for question in waiting)
     ]
+    failed = {each.rule.id for each in (*waiting, *(each for each in answered if each.error))}
     return Answers(
         findings=tuple(sorted(found, key=lambda finding: finding.rule)),
-        rules=frozenset(question.rule.id for question in answered if not question.error),
+        rules=frozenset(check.rule_id for check in checks) - failed,
     )
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from trainshed.catalogue import quota_for
 from trainshed.catalogue.quotas import ELASTIC_IPS, NAT_GATEWAYS, VPCS
 from trainshed.findings.rule import checks_of
-from trainshed.orchestrators.batch.plan import BatchPlan
 from trainshed.plan import ClusterPlan
 from trainshed.preflight.rules.bootstrap import BOOTSTRAP_VERSION
 from trainshed.preflight.rules.images import image_of
@@ -22,7 +21,12 @@ def read_only_policy(subject: Subject) -> dict[str, Any]:
     Each action is for the resources of this cluster where IAM allows to name them; what this
     cluster does not need is left out.
     """
-    actions = {action for check in checks_of("preflight") for action in check.actions}
+    actions = {
+        action
+        for check in checks_of("preflight")
+        if check.concerns(subject)
+        for action in check.actions
+    }
     by_resources: dict[tuple[str, ...], list[str]] = {}
     for action in sorted(actions):
         named = _RESOURCES.get(action)
@@ -106,15 +110,9 @@ def _anything_if(needed: Callable[[ClusterPlan], object]) -> Callable[[Subject],
 _for_new_network = _anything_if(lambda plan: not plan.network.vpc_id)
 _for_existing_network = _anything_if(lambda plan: plan.network.vpc_id)
 
-# [S] Service Authorization Reference: the other actions take no resource, or are for all at once.
+# Service Authorization Reference: the other actions take no resource, or are for all at once.
 # None of them for what the cluster does not have.
 _RESOURCES: Mapping[str, Callable[[Subject], list[str]]] = {
-    "autoscaling:DescribeAutoScalingGroups": _anything_if(
-        lambda plan: not isinstance(plan.jobs, BatchPlan)
-    ),
-    "batch:DescribeComputeEnvironments": _anything_if(
-        lambda plan: isinstance(plan.jobs, BatchPlan)
-    ),
     "cloudformation:DescribeStacks": _stacks,
     "cloudformation:ListStackResources": _stacks,
     "ecr:BatchGetImage": _repositories,

@@ -5,25 +5,12 @@ from collections.abc import Iterator
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.orchestrators import Orchestrator
 from trainshed.plan import ClusterPlan
 
 _PATH = ("instance", "ami")
 _OF_AWS = "/aws/service/"
 _ECS = "/aws/service/ecs/optimized-ami/"
-_BATCH_AMIS = "https://docs.aws.amazon.com/batch/latest/userguide/batch-ami-spec.html"
 _ECS_AMIS = "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-optimized_AMI.html"
-# AWS's public parameters of AMIs without an ECS agent. Others may have one: Bottlerocket's aws-ecs
-# variants do, and of AMIs in the Marketplace nothing is known.
-_WITHOUT_ECS_AGENT = (
-    "/aws/service/ami-amazon-linux-latest/",
-    "/aws/service/bottlerocket/aws-k8s-",
-    "/aws/service/canonical/",
-    "/aws/service/debian/",
-    "/aws/service/deeplearning/",
-    "/aws/service/eks/",
-    "/aws/service/neuron/",
-)
 # The level of a parameter of ECS AMIs that says whose driver they have.
 _ECS_DRIVERS = {
     "gpu": AcceleratorFamily.NVIDIA,
@@ -58,39 +45,6 @@ def ecs_ami(plan: ClusterPlan) -> Iterator[Violation]:
             message=f"{plan.ami.asked} is AWS's ECS AMI: it has no EFA installer and no Lustre "
             "client",
             remedy="use one of our AMIs, ami: stable, or bake one that has both",
-        )
-
-
-@rule(
-    "TS-AMI-004",
-    over=clusters,
-    orchestrators=(Orchestrator.BATCH,),
-    title="The AMI has no ECS agent, so its nodes take no job",
-    severity=Severity.ERROR,
-    why="""
-AWS Batch runs jobs through the ECS agent, which an AMI must have. AWS's plain AMIs, its Deep
-Learning and Neuron AMIs and those for EKS have none: nodes start, never join the cluster, and are
-billed while jobs wait in `RUNNABLE`.
-""",
-    basis=Basis.INFERRED,
-    sources=(_BATCH_AMIS,),
-    example="""
-name: Example
-region: us-west-2
-instance:
-  type: trn1.32xlarge
-  ami: /aws/service/neuron/dlami/base/amazon-linux-2023/latest/image_id
-""",
-)
-def no_ecs_agent(plan: ClusterPlan) -> Iterator[Violation]:
-    """Nodes of AWS Batch need the ECS agent."""
-    asked = plan.ami.asked
-    if asked.startswith(_WITHOUT_ECS_AGENT):
-        yield Violation(
-            path=_PATH,
-            message=f"{asked} is an AMI of AWS without an ECS agent: its nodes never join the "
-            "cluster, and jobs wait for ever",
-            remedy="use ami: stable, or bake an AMI that has the agent: trainshed ami build",
         )
 
 

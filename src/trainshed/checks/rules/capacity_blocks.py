@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from trainshed.catalogue.capacity_blocks import NODES_MAX
+from trainshed.catalogue.capacity_blocks import HOURS_MAX, NODES_MAX
 from trainshed.checks import clusters
-from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.orchestrators import Orchestrator, traits
+from trainshed.findings import Severity, Violation, rule
+from trainshed.orchestrators import traits
 from trainshed.plan import CapacityKind, ClusterPlan
 
 _BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html"
@@ -42,41 +42,6 @@ def larger_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
             f"{NODES_MAX} instances",
             remedy=f"set instance.nodes.max to the size of the block, at most {NODES_MAX}, "
             "or name a resource group of several blocks",
-        )
-
-
-@rule(
-    "TS-CAP-003",
-    over=clusters,
-    orchestrators=(Orchestrator.BATCH,),
-    title="Nodes are kept on a Capacity Block that is there for a time only",
-    why="""
-With `instance.nodes.min`, AWS Batch keeps that many nodes at all times. Before the block begins
-and after it ends each launch fails, and AWS Batch tries again and again; it may turn the compute
-environment `INVALID`. The block is paid in advance, so a node that waits for a job saves only the
-minutes of its boot.
-""",
-    basis=Basis.INFERRED,
-    sources=(_BLOCKS,),
-    example="""
-name: Example
-region: us-west-2
-zone: usw2-az4
-instance: {type: trn1.32xlarge, nodes: {min: 2, max: 4}}
-capacity: {capacity_block: cr-0123456789abcdef0}
-""",
-)
-def nodes_kept_on_a_block(plan: ClusterPlan) -> Iterator[Violation]:
-    """AWS Batch should launch into a Capacity Block only for jobs."""
-    nodes, block = plan.nodes.min, plan.capacity.target
-    in_block = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
-    if in_block and nodes:
-        yield Violation(
-            path=("instance", "nodes", "min"),
-            message=f"AWS Batch keeps {nodes} nodes at all times, but {block} begins at one time "
-            "and ends at another: outside of it launches fail",
-            remedy="set instance.nodes.min to 0; jobs that are submitted before the block begins "
-            "wait for it",
         )
 
 
@@ -119,3 +84,32 @@ def block_ends(plan: ClusterPlan) -> Iterator[Violation]:
         message=f"{message}: EC2 terminates its instances from 30 minutes before its end on",
         remedy=f"{remedy}, and write checkpoints to a file system or a bucket",
     )
+
+
+@rule(
+    "TS-BAT-003",
+    over=clusters,
+    title="A job may run longer than any Capacity Block lasts",
+    why="""
+A Capacity Block lasts at most 182 days, and EC2 ends its nodes from 30 minutes before its end on.
+A time-out beyond that never applies: the job ends with its nodes, as if they had failed.
+""",
+    sources=("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html",),
+    example="""
+name: Example
+region: us-west-2
+zone: usw2-az4
+instance: {type: trn1.32xlarge}
+capacity: {capacity_block: cr-0123456789abcdef0}
+job: {timeout_hours: 8760}
+""",
+)
+def longer_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
+    """A time-out should end a job before its nodes go."""
+    hours = plan.jobs.timeout_hours
+    if plan.capacity.kind is CapacityKind.CAPACITY_BLOCK and hours > HOURS_MAX:
+        yield Violation(
+            path=("job", "timeout_hours"),
+            message=f"jobs may run {hours} hours, and the longest Capacity Block lasts {HOURS_MAX}",
+            remedy="give fewer hours than the block has left, so that jobs end by themselves",
+        )

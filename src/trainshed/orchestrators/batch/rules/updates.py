@@ -1,4 +1,4 @@
-"""How long jobs may run, and what ends them."""
+"""What a deployment does to jobs that run."""
 
 from collections.abc import Iterator
 

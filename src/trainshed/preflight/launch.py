@@ -1,22 +1,31 @@
-"""Whether EC2 would launch the nodes: a dry run of the launch template that the cluster has."""
+"""Try the launch of the nodes: a dry run of the launch template that the cluster has.
 
-from collections.abc import Iterator, Mapping
+Orchestrators launch nodes in different ways: each has a rule TS-ACC-090 of its own, which says how.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from trainshed.aws import AwsRefusal
 from trainshed.deployed_stacks import DeployedStack, find_stack
-from trainshed.findings import Finding, Place, Severity, Violation, rule
+from trainshed.findings import Finding, Place, Severity, Violation
 from trainshed.findings.rule import describe
 from trainshed.preflight.rules.amis import ami_id
 from trainshed.preflight.rules.capacity import own_nodes
 from trainshed.preflight.rules.reservations import begins_later
-from trainshed.preflight.subject import Subject, accounts
+from trainshed.preflight.subject import Subject
 
 _TEMPLATE = "AWS::EC2::LaunchTemplate"
-_ENVIRONMENT = "AWS::Batch::ComputeEnvironment"
-_GROUP = "AWS::AutoScaling::AutoScalingGroup"
-# [S] "Error codes for the Amazon EC2 API": the dry run has passed.
+LAUNCH_ACTIONS = (
+    "cloudformation:DescribeStacks",
+    "cloudformation:ListExports",
+    "cloudformation:ListStackResources",
+    "ec2:DescribeInstances",
+    "ec2:DescribeLaunchTemplateVersions",
+    "ssm:GetParameter",
+)
+# "Error codes for the Amazon EC2 API": the dry run has passed.
 _PASSED = "DryRunOperation"
 # It says nothing about the launch.
 _NO_ANSWER = frozenset(
@@ -47,6 +56,24 @@ security groups, does not exist before.
 )
 
 
+describe(
+    "TS-ACC-090",
+    title="EC2 refuses to launch the nodes",
+    when="the cluster is deployed, or its network is, and its project synthesises",
+    why="""
+A dry run checks what a launch is made of: instance type, zone, interfaces, subnet, security groups,
+AMI, placement group, reservation and permissions. It is a dry run of the launch template that the
+cluster has, for all of its nodes that do not run yet; of one that is not deployed, what does not
+exist yet is left out. It tells nothing about capacity.
+
+IAM cannot allow dry runs only: who may do them may launch, and the policy that
+`--print-policy` prints leaves `ec2:RunInstances` out. Without it the finding TS-ACC-091 says so.
+""",
+    sources=(_SOURCE,),
+    severity=Severity.ERROR,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Launch:
     """What RunInstances is asked.
@@ -60,38 +87,30 @@ class _Launch:
     left_out: tuple[str, ...] = ()
 
 
-@rule(
-    "TS-ACC-090",
-    over=accounts,
-    title="EC2 refuses to launch the nodes",
-    when="the cluster is deployed, or its network is, and its project synthesises",
-    why="""
-A dry run checks what a launch is made of: instance type, zone, interfaces, subnet, security groups,
-AMI, placement group, reservation and permissions. It is a dry run of the launch template that the
-cluster has, for all of its nodes that do not run yet; of one that is not deployed, what does not
-exist yet is left out. It tells nothing about capacity.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launcher:
+    """What launches the nodes of a cluster, beside their launch template.
 
-IAM cannot allow dry runs only: who may do them may launch, and the policy that
-`--print-policy` prints leaves `ec2:RunInstances` out. Without it the finding TS-ACC-091 says so.
-""",
-    actions=(
-        "autoscaling:DescribeAutoScalingGroups",
-        "batch:DescribeComputeEnvironments",
-        "cloudformation:DescribeStacks",
-        "cloudformation:ListExports",
-        "cloudformation:ListStackResources",
-        "ec2:DescribeInstances",
-        "ec2:DescribeLaunchTemplateVersions",
-        "ssm:GetParameter",
-    ),
-    sources=(_SOURCE,),
-    severity=Severity.ERROR,
-)
-def launch_is_possible(subject: Subject) -> Iterator[Violation | Finding]:
-    """RunInstances with DryRun answers DryRunOperation."""
+    Attributes:
+        resource_type: its type of resource in the cluster's stack.
+        deployed: returns the subnet into which it launches in a deployed stack, and what it gives
+            RunInstances of its own.
+        subnets: returns what a template says of its subnets, of resources by their type.
+    """
+
+    resource_type: str
+    deployed: Callable[[Subject, DeployedStack], tuple[str, Mapping[str, Any]]]
+    subnets: Callable[[Mapping[str, Mapping[str, Any]]], Any]
+
+
+def try_launch(subject: Subject, launcher: Launcher) -> Iterator[Violation | Finding]:
+    """Yield why RunInstances with DryRun does not answer DryRunOperation."""
     stack = find_stack(subject.aws, subject.plan.name)
-    deployed = stack is not None and bool(stack.ids(_TEMPLATE))
-    launch = _of_stack(subject, stack) if stack and deployed else _of_template(subject)
+    # A stack may still have what another orchestrator launches with.
+    if stack and stack.ids(launcher.resource_type):
+        launch = _of_stack(subject, stack, launcher)
+    else:
+        launch = _of_template(subject, launcher)
     if isinstance(launch, str):
         yield _not_tried(
             subject, launch, "deploy the network first, and run this in the folder of the project"
@@ -151,42 +170,16 @@ def _not_tried(subject: Subject, why: str, remedy: str) -> Finding:
     )
 
 
-def _of_stack(subject: Subject, stack: DeployedStack) -> _Launch:
+def _of_stack(subject: Subject, stack: DeployedStack, launcher: Launcher) -> _Launch | str:
     """Return the launch as the deployed cluster does it."""
     [template_id] = stack.ids(_TEMPLATE)
-    environments = list(stack.ids(_ENVIRONMENT))
-    if environments:
-        subject.aws.start(
-            "batch", "describe_compute_environments", computeEnvironments=environments
-        )
-    [version] = subject.aws.call(
-        "ec2",
-        "describe_launch_template_versions",
-        LaunchTemplateId=template_id,
-        Versions=["$Latest"],
-    )["LaunchTemplateVersions"]
+    versions = {"LaunchTemplateId": template_id, "Versions": ["$Latest"]}
+    subject.aws.start("ec2", "describe_launch_template_versions", **versions)
+    subnet, own = launcher.deployed(subject, stack)
+    [version] = subject.aws.call("ec2", "describe_launch_template_versions", **versions)[
+        "LaunchTemplateVersions"
+    ]
     data = version["LaunchTemplateData"]
-    own: dict[str, Any]
-    if environments:
-        [found] = subject.aws.call(
-            "batch", "describe_compute_environments", computeEnvironments=environments
-        )["computeEnvironments"]
-        resources = found["computeResources"]
-        subnet = resources["subnets"][0]
-        own = {
-            "InstanceType": subject.plan.instance.name,
-            "ImageId": resources["ec2Configuration"][0]["imageIdOverride"],
-            "IamInstanceProfile": {"Arn": resources["instanceRole"]},
-        }
-        if group := resources.get("placementGroup"):
-            own["Placement"] = {"GroupName": group}
-    else:
-        [found] = subject.aws.call(
-            "autoscaling",
-            "describe_auto_scaling_groups",
-            AutoScalingGroupNames=list(stack.ids(_GROUP)),
-        )["AutoScalingGroups"]
-        subnet, own = found["VPCZoneIdentifier"].split(",")[0], {}
     return _Launch(
         params={
             "LaunchTemplate": {"LaunchTemplateId": template_id, "Version": "$Latest"},
@@ -196,7 +189,7 @@ def _of_stack(subject: Subject, stack: DeployedStack) -> _Launch:
     )
 
 
-def _of_template(subject: Subject) -> _Launch | str:
+def _of_template(subject: Subject, launcher: Launcher) -> _Launch | str:
     """Return the launch as the synthesised template has it, or why there is none."""
     if subject.template is None:
         return "the cluster is not deployed, and there is no synthesised template"
@@ -206,12 +199,8 @@ def _of_template(subject: Subject) -> _Launch | str:
         each["Name"]: each["Value"]
         for each in subject.aws.pages("cloudformation", "list_exports", "Exports")
     }
-    environment = kinds.get(_ENVIRONMENT)
-    subnets = environment["ComputeResources"]["Subnets"] if environment else None
-    if subnets is None:
-        subnets = kinds[_GROUP]["VPCZoneIdentifier"]
     left_out: list[str] = []
-    [subnet, *_] = _resolved(subnets, exports, "the subnet", []) or [None]
+    [subnet, *_] = _resolved(launcher.subnets(kinds), exports, "the subnet", []) or [None]
     image = ami_id(subject)
     if subnet is None or image is None:
         return f"{'the AMI' if subnet else 'its network'} is not there yet"

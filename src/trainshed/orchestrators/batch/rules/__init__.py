@@ -1,0 +1,1 @@
+"""Rules over plans of AWS Batch, a module for each topic."""
