@@ -3,6 +3,7 @@
 from graphlib import TopologicalSorter
 
 import grimp
+import pytest
 
 
 def test_no_circle_of_imports() -> None:
@@ -14,3 +15,16 @@ def test_no_circle_of_imports() -> None:
     assert "embedded_aws.gateway" in imports
     # It raises a CycleError that names the modules.
     TopologicalSorter(imports).prepare()
+
+
+@pytest.mark.parametrize(
+    "name", ["gateway", "hooks", "inventory", "services", "ec2.instance_events"]
+)
+def test_what_services_register_with_knows_none_by_name(name: str) -> None:
+    graph = grimp.build_graph("embedded_aws")
+    module = f"embedded_aws.{name}"
+    known = ("embedded_aws", module.rpartition(".")[0])
+
+    imported = graph.find_modules_directly_imported_by(module)
+
+    assert {each for each in imported if each.rpartition(".")[0] not in known} == set()

@@ -1,24 +1,19 @@
-"""The extended AWS services: the folders of this package."""
+"""Extending moto with the services."""
 
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules, walk_packages
+from pkgutil import walk_packages
 
-import embedded_aws
 from embedded_aws.actions import attach
+from embedded_aws.service_folders import service_folders
 from embedded_aws.service_settings import ServiceSettings, follow
-
-# Folders without actions or resource types.
-_OTHERS = ("cli", "guests")
 
 
 def load() -> None:
-    """Import every module of every service's folder, which registers actions and resource types."""
-    for folder in iter_modules(embedded_aws.__path__):
-        if folder.ispkg and folder.name not in _OTHERS:
-            name = f"{embedded_aws.__name__}.{folder.name}"
-            for module in walk_packages(import_module(name).__path__, f"{name}."):
-                import_module(module.name)
+    """Import every module of every service, which registers what the service does."""
+    for folder in service_folders():
+        for module in walk_packages(folder.__path__, f"{folder.__name__}."):
+            import_module(module.name)
 
 
 @cache

@@ -1,0 +1,18 @@
+"""The folders of the services; each service is a folder of this package, and nothing else."""
+
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+import embedded_aws
+
+# Folders without a service.
+_OTHERS = ("cli", "guests")
+
+
+def service_folders() -> Iterator[ModuleType]:
+    """Yield the folder of each service, as a package."""
+    for folder in iter_modules(embedded_aws.__path__):
+        if folder.ispkg and folder.name not in _OTHERS:
+            yield import_module(f"{embedded_aws.__name__}.{folder.name}")
