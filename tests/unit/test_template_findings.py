@@ -244,6 +244,8 @@ def at(plan: ClusterPlan, stack: str, resource_type: str) -> Finding:
         ("OneCluster", "AWS::EC2::LaunchTemplate", 3, "instance"),
         ("OneCluster", "AWS::Batch::ComputeEnvironment", 3, "instance"),
         ("OneCluster", "AWS::Batch::JobDefinition", 2, "job"),
+        ("OneCluster", "AWS::SSM::Document", 2, "job"),
+        ("OneCluster", "AWS::AutoScaling::AutoScalingGroup", 3, "instance"),
         ("OneCluster", "AWS::IAM::Role", 2, "iam"),
         ("OneCluster", "AWS::S3::Bucket", 2, ""),
         ("OnePrerequisites", "AWS::Lambda::Function", 3, "instance.ami"),

@@ -12,6 +12,7 @@ A folder has a module for each part that others ask for, by `part(name, "plan")`
 | risks | what a change of its resources does to jobs, and to the nodes that run them |
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -47,6 +48,8 @@ class Traits:
         uses_default_group: jobs are in the default security group of the VPC.
         job: model of `job` in its cluster files.
         image: model of `image` there.
+        fields: of the cluster file, that its resources follow from, by how their types begin.
+        job_logs: construct id of the log group that keeps the output of jobs.
         without: what its jobs do not do, for those who ask for it with a field of another one.
     """
 
@@ -60,6 +63,8 @@ class Traits:
     uses_default_group: bool
     job: type[Model]
     image: type[Model]
+    fields: Mapping[str, str]
+    job_logs: str
     without: str
 
 

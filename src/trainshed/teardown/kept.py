@@ -7,8 +7,7 @@ from trainshed.aws import Region, accepting
 from trainshed.plan import RepositoryPlan
 
 _GIB = 2**30
-# Construct ids of the log groups that are kept: CloudFormation names one STACK-LOGICALID-random.
-JOB_LOGS = ("BatchLogs", "Ec2Logs")
+# Construct id of a log group that is kept: CloudFormation names it STACK-LOGICALID-random.
 FLOW_LOGS = "NetworkFlowLog"
 
 

@@ -8,12 +8,12 @@ from trainshed.deployed_stacks import DeployedStack, find_stack, importers
 from trainshed.errors import Failure, UnknownName
 from trainshed.jobs import batch, run_command
 from trainshed.jobs.model import ListedJob
+from trainshed.orchestrators import Orchestrator, traits
 from trainshed.plan import ClusterPlan
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import CLIENTS_GROUP
 from trainshed.teardown.kept import (
     FLOW_LOGS,
-    JOB_LOGS,
     Kept,
     kept_file_systems,
     kept_logs,
@@ -184,8 +184,10 @@ def _left_behind(
     if names["containers"] in gone:
         yield from kept_repositories(region, cluster.own_repository)
     if names["compute"] in gone:
-        for log in JOB_LOGS:
-            yield from kept_logs(region, f"{names['compute']}-{log}", "the output of jobs")
+        # Also of an orchestrator that the cluster had before.
+        for each in Orchestrator:
+            prefix = f"{names['compute']}-{traits(each).job_logs}"
+            yield from kept_logs(region, prefix, "the output of jobs")
     for network in sorted({*gone} - {*names.values()}):
         yield from kept_logs(region, f"{network}-{FLOW_LOGS}", "the record of network traffic")
 

@@ -8,20 +8,18 @@ from trainshed.checks.templates.model import Assembly
 from trainshed.documents.problems import Path
 from trainshed.findings import Finding, Place
 from trainshed.findings.tools import TemplateFinding
+from trainshed.orchestrators import Orchestrator, traits
 from trainshed.plan import ClusterPlan
 from trainshed.spec import AmiPipelineSpec
 
-# By how a resource type begins, the most specific first.
+# By how a resource type begins, the most specific first; those of orchestrators are among their
+# traits.
 _FIELDS: tuple[tuple[str, Path], ...] = (
-    ("AWS::AutoScaling::", ("instance",)),
-    ("AWS::Batch::ComputeEnvironment", ("instance",)),
-    ("AWS::Batch::Job", ("job",)),
     ("AWS::EC2::LaunchTemplate", ("instance",)),
     ("AWS::EC2::PlacementGroup", ("instance",)),
     ("AWS::ECR::", ("image",)),
     ("AWS::FSx::", ("storage", "lustre")),
     ("AWS::IAM::", ("iam",)),
-    ("AWS::SSM::Document", ("job",)),
     ("AWS::EC2::Security", ()),
     ("AWS::EC2::", ("network",)),
 )
@@ -89,7 +87,8 @@ def located(
 
 def _place(owner: Owner, resource_type: str | None) -> Place:
     field = owner.field
-    for beginning, path in _FIELDS:
+    of_jobs = {key: (name,) for each in Orchestrator for key, name in traits(each).fields.items()}
+    for beginning, path in (*of_jobs.items(), *_FIELDS):
         if resource_type and resource_type.startswith(beginning):
             field = path or owner.field
             break

@@ -38,5 +38,7 @@ TRAITS = Traits(
     uses_default_group=True,
     job=BatchJobSpec,
     image=ImageSpec,
+    fields={"AWS::Batch::ComputeEnvironment": "instance", "AWS::Batch::Job": "job"},
+    job_logs="BatchLogs",
     without="jobs run in containers",
 )

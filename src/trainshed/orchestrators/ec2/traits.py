@@ -19,5 +19,7 @@ TRAITS = Traits(
     uses_default_group=False,
     job=JobSpec,
     image=NoImage,
+    fields={"AWS::AutoScaling::": "instance", "AWS::SSM::Document": "job"},
+    job_logs="Ec2Logs",
     without="jobs run on the nodes themselves, and once",
 )
