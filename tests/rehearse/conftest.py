@@ -1,25 +1,27 @@
-"""The app of this project, whose synthesis takes seconds, is synthesised once."""
+"""The project that is rehearsed, whose app takes no seconds."""
 
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from trainshed.rehearse import deployment
-from trainshed.synthesis import App, SynthesisedStack, synthesise
+from trainshed.plan import Fleet, load_fleet
+
+ROOT = Path(__file__).parents[2]
+APP = """
+import os, shutil
+shutil.copytree({!r}, os.environ["CDK_OUTDIR"], dirs_exist_ok=True)
+"""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def synthesised_once() -> Iterator[None]:
-    """The first that asks for the stacks of a project gets them by its app; the others, these."""
-    made: dict[Path, Mapping[str, SynthesisedStack]] = {}
-
-    def once(app: App, output: Path) -> Mapping[str, SynthesisedStack]:
-        project = app.folder.resolve()
-        if project not in made:
-            made[project] = synthesise(app, output)
-        return made[project]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deployment, "synthesise", once)
-        yield
+@pytest.fixture(scope="session")
+def project(synthesise: Callable[[Fleet], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shipped clusters and examples, and an app that copies what `app.py` makes of them."""
+    folder = tmp_path_factory.mktemp("project")
+    for name in ("clusters", "examples"):
+        shutil.copytree(ROOT / name, folder / name)
+    assembly = synthesise(load_fleet(sorted((ROOT / "clusters").glob("*.yaml"))))
+    (folder / "app.py").write_text(APP.format(str(assembly)))
+    (folder / "cdk.json").write_text('{"app": "python3 app.py"}')
+    return folder

@@ -43,11 +43,11 @@ Run = Callable[..., tuple[Job, str]]
 
 @pytest.fixture(scope="module")
 def cluster(
-    tmp_path_factory: pytest.TempPathFactory, synthesised_once: None
+    tmp_path_factory: pytest.TempPathFactory, project: Path
 ) -> Iterator[tuple[EmbeddedAws, Mapping[str, str]]]:
     """TrainCluster on an embedded AWS with nodes on loopback."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
+        patch.chdir(project)
         stacks = deployment.synthesised("TrainCluster", tmp_path_factory.mktemp("cdk.out"))
     with job_path(), job_aws(tmp_path_factory.mktemp("aws"), JobSettings(loopback=True)) as aws:
         yield aws, deploy(aws, {name: stack.template for name, stack in stacks.items()})
@@ -279,9 +279,12 @@ def test_a_fault_that_waits_for_no_line_is_refused_one(fault: FaultKind | None) 
 
 @pytest.fixture
 def rehearse(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    project: Path,
 ) -> Any:
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(project)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     return runner("trainshed", main, capsys, monkeypatch)
 
@@ -435,14 +438,16 @@ def test_files_that_a_job_would_not_find_are_named_before_the_rehearsal(
 
 
 @pytest.mark.parametrize(("way", "code"), [("Ctrl-C", 130), ("SIGTERM", 143), ("close", 129)])
-def test_a_rehearsal_that_is_stopped_leaves_nothing(tmp_path: Path, way: str, code: int) -> None:
+def test_a_rehearsal_that_is_stopped_leaves_nothing(
+    tmp_path: Path, project: Path, way: str, code: int
+) -> None:
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     command = [sys.executable, "-m", "trainshed.cli", "rehearse", "TrainCluster", "--loopback"]
     command += ["--nodes", "2", "--", "sh", "-c", "echo it runs; exec sleep 600"]
 
     with session(
-        command, folder=ROOT, environment={**os.environ, "TMPDIR": str(temporary)}
+        command, folder=project, environment={**os.environ, "TMPDIR": str(temporary)}
     ) as rehearsed:
         rehearsed.wait_for(b"it runs")
         started = psutil.Process(rehearsed.process.pid).children(recursive=True)
