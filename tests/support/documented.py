@@ -57,6 +57,15 @@ def unmarked() -> list[str]:
     ]
 
 
+def left_out(text: str) -> list[str]:
+    """Return what the site would leave out of a page.
+
+    Python-Markdown takes braces for attributes, and what it knows not in angle brackets for HTML.
+    """
+    prose = re.sub(r"`[^`]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))
+    return re.findall(r"\{[^}\n]*\}|<(?!br|img|/?details|/?summary|!--|https?:)[^>\n]+>", prose)
+
+
 def inline() -> list[tuple[str, str]]:
     """Return every span of code in running text, with its page."""
     return [
