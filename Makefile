@@ -9,7 +9,7 @@ export NPM_CONFIG_UPDATE_NOTIFIER := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-skipped test-embedded-aws dist tools guests torch ami-lint ami-validate ami-bake ami-boot ami-faults ladder containers lint format docs bench lock schema recipes golden clean
+.PHONY: help setup demo test test-bare test-skipped test-embedded-aws dist tools guests torch ami-lint ami-validate ami-bake ami-boot ami-faults upper-ladder ladder containers lint format docs bench lock schema recipes golden clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -48,7 +48,10 @@ demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exist
 test: setup ## Run the test suite, all but the ladder
 	@pytest -n auto --dist loadfile -q -m "not ladder"
 
-test-skipped: setup ## Run the tests that `scripts/test-bare SKIPPED` skipped; as root, after `make tools guests torch`
+test-bare: ## Run the test suite as a newcomer does, in a fresh clone; as root on Linux, SKIPPED is a file for the ids of what it skips
+	@scripts/test-bare "$(SKIPPED)"
+
+test-skipped: setup ## Run the tests that `make test-bare` skipped; as root, after `make tools guests torch`
 	@xargs --no-run-if-empty --delimiter='\n' pytest -n auto --dist loadfile -q <"$(SKIPPED)"
 
 # All of them run in `make test`; these few show that they run without the rest of the repository.
@@ -97,8 +100,10 @@ ami-faults: guests ## Have bakes fail in every way
 	@pytest -q tests/ladder/test_faults.py tests/ladder/test_command_failures.py
 
 # In one session, so that the disks that one rung bakes are there for the next.
-ladder: ami-lint ami-validate guests ## Climb the whole ladder
+upper-ladder: guests ## Climb the rungs that need root
 	@pytest -q -m ladder tests/ladder tests/containers
+
+ladder: ami-lint ami-validate upper-ladder ## Climb the whole ladder
 
 containers: setup ## Build the container images, on Debian from stub vendors; needs root
 	@pytest -q -m "ladder or not ladder" tests/containers

@@ -76,7 +76,7 @@ ELSEWHERE = {
     "make docs": (".github/workflows/docs.yml", "run: make docs"),
     "make dist": (WHEELS, '"hatchling", "build"'),
     "make ami-lint ami-validate": (MAKEFILE, "ladder: ami-lint ami-validate"),
-    "sudo make ladder": (GATE, "make ladder"),
+    "sudo make ladder": (GATE, "make upper-ladder"),
     "sudo apt-get install -y $(cat .ci/apt-packages)": (MAKEFILE, "<.ci/apt-packages"),
     "sudo apt-get install debootstrap systemd-container": (
         ".ci/apt-packages",
