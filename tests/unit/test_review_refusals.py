@@ -274,10 +274,9 @@ MADE = {
 @pytest.fixture(scope="module")
 def updates() -> list[tuple[str, str, str, str]]:
     """What is said of all updates, each in a stack of its own: one run of Node for all."""
-    before, after = (
-        {case: pair[side] for case, pair in {**REFUSED, **MADE}.items()} for side in (0, 1)
-    )
-    return found(before, after)
+    pairs = {case: (before, after) for case, (before, after, _) in REFUSED.items()} | MADE
+    before = {case: template for case, (template, _) in pairs.items()}
+    return found(before, {case: template for case, (_, template) in pairs.items()})
 
 
 @pytest.mark.parametrize("case", REFUSED)
