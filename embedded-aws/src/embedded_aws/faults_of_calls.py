@@ -1,4 +1,4 @@
-"""The fault for a call that arrives, which may be for calls with certain parameters only."""
+"""The faults of this process's embedded AWS, and which of them is for a call that arrives."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -8,6 +8,8 @@ from werkzeug import Request
 
 from embedded_aws.admission import Caller
 from embedded_aws.faults import Fault, Faults
+
+faults = Faults()
 
 _Parameters = Mapping[str, str]
 _Derive = Callable[[Caller, _Parameters], _Parameters]
@@ -29,7 +31,7 @@ def derives_parameters(service: str, *operations: str) -> Callable[[_Derive], _D
     return register
 
 
-def take_fault(faults: Faults, request: Request, caller: Caller) -> Fault | None:
+def take_fault(request: Request, caller: Caller) -> Fault | None:
     """Return the fault for a request and count it, or None."""
     body = request.get_data()
     if target := request.headers.get("X-Amz-Target"):

@@ -20,7 +20,7 @@ from embedded_aws.admission import IN_XML, Caller, admit, refusal_of_page
 from embedded_aws.controls import CONTROLS, RESET_PATH, STATUS_PATH
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.faults import FAULTS_PATH, from_json
-from embedded_aws.faults_of_calls import take_fault
+from embedded_aws.faults_of_calls import faults, take_fault
 from embedded_aws.hooks import before_call, when_faults_changed
 from embedded_aws.offered_controls import Control, ControlError, offered_controls, posted
 from embedded_aws.refused_call import RefusedCall
@@ -130,8 +130,7 @@ class Gateway:
         """
         self._check_place(caller)
         before_call.call(request, caller)
-        faults = current().faults
-        if faults and (fault := take_fault(faults, request, caller)):
+        if faults and (fault := take_fault(request, caller)):
             time.sleep(fault.seconds)
             if fault.code:
                 raise RefusedCall(caller.service, fault.code, fault.message, fault.status)
@@ -178,7 +177,7 @@ def _status(_: Request, settings: ServerSettings) -> Response:
 
 
 def _set_faults(request: Request, _: ServerSettings) -> Response:
-    current().faults.set(from_json(posted(request)))
+    faults.set(from_json(posted(request)))
     when_faults_changed.call()
     return Response(status=HTTPStatus.NO_CONTENT)
 

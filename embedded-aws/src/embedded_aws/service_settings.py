@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from datetime import date
 
-from embedded_aws.faults import Faults
 from embedded_aws.guests.engine import GuestEngine
 
 
@@ -18,9 +17,8 @@ class ServiceSettings:
             that takes no pushes.
         endpoint: URL of this embedded AWS, for functions and guests.
         secret_key: of the access keys of its accounts.
-        faults: the calls to answer with errors.
         guests: boots instances as guests; None for instances on which nothing runs.
-        speed: how many times faster than on AWS the times pass that services wait.
+        speed: how many times faster than on AWS the times pass for which services wait.
     """
 
     as_of: date | None = None
@@ -29,11 +27,6 @@ class ServiceSettings:
     speed: float = 1
     endpoint: str = ""
     secret_key: str = field(default="", repr=False)
-    faults: Faults = field(default_factory=Faults)
-
-    def before(self, day: date) -> bool:
-        """Whether the APIs answer as of a day before `day`."""
-        return self.as_of is not None and self.as_of < day
 
 
 _current = ServiceSettings()

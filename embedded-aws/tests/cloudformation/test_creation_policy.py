@@ -10,8 +10,9 @@ from botocore.exceptions import ClientError
 
 from embedded_aws import service_settings
 from embedded_aws.faults import Fault
+from embedded_aws.faults_of_calls import faults
 from embedded_aws.hooks import when_faults_changed
-from embedded_aws.service_settings import ServiceSettings, current
+from embedded_aws.service_settings import ServiceSettings
 
 _pause = threading.Event()
 _TOO_OFTEN = 500
@@ -108,12 +109,12 @@ def shortage() -> Iterator[Callable[[], None]]:
     fault = Fault(service="ec2", operation="RunInstances", code=code, count=None)
 
     def end() -> None:
-        current().faults.set([])
+        faults.set([])
         when_faults_changed.call()
 
-    current().faults.set([fault])
+    faults.set([fault])
     yield end
-    current().faults.set([])
+    faults.set([])
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from embedded_aws.cloudformation.failures import PartlyDone
 from embedded_aws.cloudformation.resource import HandlerError
 from embedded_aws.faults import Fault
-from embedded_aws.service_settings import current
+from embedded_aws.faults_of_calls import faults
 
 
 @pytest.fixture
@@ -35,9 +35,9 @@ def properties(template: Any, subnet: Any) -> dict[str, Any]:
 def shortage() -> Iterator[None]:
     code = "InsufficientInstanceCapacity"
     fault = Fault(service="ec2", operation="RunInstances", code=code, message="No.", count=None)
-    current().faults.set([fault])
+    faults.set([fault])
     yield
-    current().faults.set([])
+    faults.set([])
 
 
 def described(client: Any, name: str) -> Any:

@@ -9,8 +9,8 @@ import pytest
 from amis import AMAZON_LINUX
 
 from embedded_aws.faults import Fault
+from embedded_aws.faults_of_calls import faults
 from embedded_aws.hooks import when_faults_changed
-from embedded_aws.service_settings import current
 
 _pause = threading.Event()
 _TOO_OFTEN = 500
@@ -79,10 +79,10 @@ def shortage() -> Iterator[Callable[..., None]]:
             count=count,
             when=when,
         )
-        current().faults.set([fault])
+        faults.set([fault])
 
     yield begin
-    current().faults.set([])
+    faults.set([])
 
 
 def described(autoscaling: Any, name: str) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def test_a_launch_that_fails_is_a_failed_activity_and_tried_again(
         f"Launching a new EC2 instance.  Status Reason: {SHORT} Launching EC2 instance failed."
     )
     assert ids(autoscaling, name) == []
-    current().faults.set([])
+    faults.set([])
     when_faults_changed.call()
     until(lambda: len(ids(autoscaling, name)) == 2)
 

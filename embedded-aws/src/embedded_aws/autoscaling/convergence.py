@@ -17,11 +17,11 @@ from embedded_aws.autoscaling import activities, launches
 from embedded_aws.autoscaling.activities import at_this_time
 from embedded_aws.autoscaling.group import Group, Member, guard
 from embedded_aws.autoscaling.termination import first_to_go
+from embedded_aws.clock import seconds_here
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.ec2.service_launches import LaunchRefused
 from embedded_aws.ec2.subnets import subnet_of
 from embedded_aws.hooks import when_faults_changed, when_instance_ended
-from embedded_aws.service_settings import current
 
 _TRY_AGAIN_SECONDS = 60
 # moto's instances know their groups by this attribute.
@@ -177,7 +177,7 @@ def _launch(group: Group, cause: str) -> bool:
 
 
 def _later(group: Group) -> None:
-    timer = threading.Timer(_TRY_AGAIN_SECONDS / current().speed, converge, [group])
+    timer = threading.Timer(seconds_here(_TRY_AGAIN_SECONDS), converge, [group])
     timer.daemon = True
     _trying_again[group] = timer
     timer.start()

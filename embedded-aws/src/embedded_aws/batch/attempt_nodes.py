@@ -70,13 +70,19 @@ class Node:
         return self.index == self.job.main
 
     def environment(
-        self, image: Mapping[str, str], *, apart: bool, main: str, number: int, queue: str
+        self,
+        image: Mapping[str, str],
+        host: Mapping[str, str],
+        *,
+        main: str,
+        number: int,
+        queue: str,
     ) -> dict[str, str]:
         """Return its variables; those of AWS Batch come last, as nothing changes them.
 
         Args:
             image: variables of its image.
-            apart: it has a network of its own.
+            host: variables of its host.
             main: address of the main node.
             number: of the attempt.
             queue: name of the job queue.
@@ -88,7 +94,7 @@ class Node:
         name = self.need.environment["computeEnvironmentName"]
         own = {entry["name"]: entry.get("value", "") for entry in container["environment"]}
         variables = {
-            **job_environment.machine_variables(image, None if apart else self.address),
+            **job_environment.machine_variables(image, host),
             **own,
             **job_environment.secret_variables(call, container),
             **job_environment.batch_variables(

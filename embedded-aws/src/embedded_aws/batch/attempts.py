@@ -31,13 +31,13 @@ from embedded_aws.batch.node_instances import CannotPlace, Need
 from embedded_aws.batch.outcomes import BROKEN, Outcome, Watcher
 from embedded_aws.batch.retry_rules import Failure
 from embedded_aws.batch.task_refused import TaskRefused
+from embedded_aws.clock import seconds_here
 from embedded_aws.ec2.guest_instances import switched_itself_off
 from embedded_aws.ec2.instance_files import instance_files, powers_off
 from embedded_aws.ec2.instance_store import mounted_store
 from embedded_aws.hosts.hosts import Hosts, NoHost
 from embedded_aws.hosts.process import Command, Listener
 from embedded_aws.iam.roles import can_assume
-from embedded_aws.service_settings import current
 
 _EXITED = "Essential container in task exited"
 _NOT_STARTED = "Task failed to start"
@@ -192,7 +192,7 @@ class Attempt:
             environment = {
                 **node.environment(
                     files.variables,
-                    apart=self._hosts.apart,
+                    self._hosts.variables(node.address),
                     main=self._nodes[self.job.main].address,
                     number=self._number,
                     queue=self._queue,
@@ -246,7 +246,7 @@ class Attempt:
                 "Please verify that the role being passed has the proper trust relationship and "
                 "permissions and that your IAM user has permissions to pass this role."
             )
-        return self._hosts.credentials.grant(self.job.call, node.task, role, current().endpoint)
+        return self._hosts.credentials.grant(self.job.call, node.task, role)
 
     def _note_start(self, node: Node) -> None:
         node.started_at = now()
@@ -257,7 +257,7 @@ class Attempt:
                 row["startedAt"] = node.started_at
         if node.is_main:
             if seconds := self.job.row.get("timeout", {}).get("attemptDurationSeconds"):
-                limit = self._hosts.seconds(seconds)
+                limit = seconds_here(seconds)
                 self._agenda.add_later(limit, partial(self.stop, _TIMED_OUT))
             self._after_main()
 
@@ -303,7 +303,7 @@ class Attempt:
         self._kill_later()
 
     def _kill_later(self) -> None:
-        seconds = self._hosts.seconds(_GRACE_SECONDS)
+        seconds = seconds_here(_GRACE_SECONDS)
         self._agenda.add_later(seconds, partial(self._signal, signal.SIGKILL))
 
     def _signal(self, number: signal.Signals) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 from embedded_aws.actions import Call, Refusal
 from embedded_aws.batch.refusals import check_one_of, refuse
+from embedded_aws.clock import today
 from embedded_aws.ec2 import placement_groups
 from embedded_aws.ec2.ami_ids import is_ami_id
 from embedded_aws.ec2.instance_types import family_records, require
@@ -25,7 +26,6 @@ from embedded_aws.ec2.launch_templates import TemplateData, template_data
 from embedded_aws.ec2.launches import check_launch
 from embedded_aws.ec2.subnets import check_groups, subnet_of
 from embedded_aws.iam.roles import instance_profile_exists, role_exists
-from embedded_aws.service_settings import current
 
 # computeResources, as the API takes it.
 Resources = Mapping[str, Any]
@@ -204,7 +204,7 @@ def _check_amis(resources: Resources, template: TemplateData) -> None:
         own_ami = configuration.get("imageIdOverride") or template.get("ImageId")
         check_one_of("imageType", image_type, _IMAGE_TYPES)
         amazon_linux_2 = image_type in ("ECS_AL2", "ECS_AL2_NVIDIA") and not own_ami
-        if amazon_linux_2 and not current().before(_AL2_BLOCKED):
+        if amazon_linux_2 and today() >= _AL2_BLOCKED:
             raise refuse(
                 "Creating compute environments with Batch-provided Amazon Linux 2 AMIs "
                 f"({image_type}) is blocked since {_AL2_BLOCKED}; use ECS_AL2023."

@@ -18,8 +18,6 @@ from botocore.exceptions import ClientError
 from embedded_aws.actions import Call, Row
 from embedded_aws.batch.task_refused import TaskRefused
 from embedded_aws.cloudformation.clients import client
-from embedded_aws.hosts.environment import host_variables
-from embedded_aws.service_settings import current
 
 
 def batch_variables(
@@ -67,15 +65,15 @@ def node_variables(index: int, main: int, count: int, address: str) -> dict[str,
     return variables
 
 
-def machine_variables(image: Mapping[str, str], address: str | None) -> dict[str, str]:
+def machine_variables(image: Mapping[str, str], host: Mapping[str, str]) -> dict[str, str]:
     """Return what the container's host, image and ECS set.
 
     Args:
         image: variables of the image, or of what it stands for.
-        address: its own, when it is one of loopback.
+        host: variables of the host.
     """
     return {
-        **host_variables(current().endpoint, address),
+        **host,
         **image,
         "AWS_EXECUTION_ENV": "AWS_ECS_EC2",
     }

@@ -16,12 +16,12 @@ from embedded_aws.actions import Call
 from embedded_aws.batch.job_images import find_image
 from embedded_aws.batch.task_refused import TaskRefused
 from embedded_aws.ec2.instance_files import SYS_CLASS, VARIABLE
+from embedded_aws.ecr.layer_store import layer_store
 from embedded_aws.ecr.stored_images import NotReadable
 from embedded_aws.hosts.container import Container
 from embedded_aws.hosts.container_mounts import Bound, Files, Memory
 from embedded_aws.hosts.environment import own_path
 from embedded_aws.hosts.image_files import ImageFiles, Unpacked, containers_unavailable
-from embedded_aws.service_settings import current
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _SHARED_MEMORY_MIB = 64
@@ -114,7 +114,7 @@ def _own_files(uri: str, words: Sequence[str], folder: Path, root: Path, why: st
 
 
 def _no_registry() -> str | None:
-    return None if current().registry else "the embedded AWS has no --registry with its layers"
+    return None if layer_store() else "the embedded AWS has no --registry with its layers"
 
 
 def _pair(variable: str) -> tuple[str, str]:

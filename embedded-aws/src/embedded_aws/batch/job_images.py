@@ -11,8 +11,8 @@ from moto.backends import get_backend
 
 from embedded_aws.actions import Call
 from embedded_aws.batch.task_refused import TaskRefused
+from embedded_aws.ecr.layer_store import layer_store
 from embedded_aws.ecr.stored_images import NotReadable, StoredImage, stored_image
-from embedded_aws.service_settings import current
 
 _IMAGE = re.compile(
     r"(?P<registry>[^/]+)/(?P<name>[^:@]+)(:(?P<tag>[^@]+))?(@(?P<digest>sha256:[0-9a-f]+))?"
@@ -56,7 +56,7 @@ def find_image(call: Call, image: str) -> FoundImage:
         account, region = of_ecr.groups()
         if account != call.account:
             return elsewhere
-    elif not (current().registry and current().endpoint.endswith(found["registry"])):
+    elif not ((store := layer_store()) and store.host == found["registry"]):
         return elsewhere
     repository = get_backend("ecr")[call.account][region].repositories.get(found["name"])
     said = "CannotPullContainerError: Error response from daemon"

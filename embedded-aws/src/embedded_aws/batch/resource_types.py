@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
+from embedded_aws.clock import seconds_here
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, changes, present
 from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import (
@@ -14,7 +15,6 @@ from embedded_aws.cloudformation.resource import (
     Request,
     resource,
 )
-from embedded_aws.service_settings import current
 
 _HANDLER_SECONDS: Final = 7200
 _POLL_SECONDS: Final = 0.1
@@ -88,7 +88,7 @@ class ComputeEnvironment(_SwitchedHandler):
         update. [S] CloudFormation's schema of schemas: an operation of a handler whose schema says
         nothing else times out after 120 minutes. [M] The words.
         """
-        ends_at = time.monotonic() + _HANDLER_SECONDS / current().speed
+        ends_at = time.monotonic() + seconds_here(_HANDLER_SECONDS)
         while self._described(request, physical_id)["status"] == "UPDATING":
             if time.monotonic() > ends_at:
                 raise HandlerError("Exceeded attempts to wait", "NotStabilized")

@@ -21,6 +21,7 @@ from embedded_aws.batch.job_rows import enter
 from embedded_aws.batch.node_instances import CannotPlace, Need, need_of, terminate
 from embedded_aws.batch.outcomes import Outcome, Watched
 from embedded_aws.batch.retry_rules import is_tried_again
+from embedded_aws.clock import seconds_here
 from embedded_aws.hosts.hosts import Hosts
 
 HEALTHY = {"status": "VALID", "statusReason": "ComputeEnvironment Healthy"}
@@ -126,7 +127,7 @@ class Scheduler:
                 if attempt.need.environment is environment:
                     environment |= _UPDATING
                     self._on_former_nodes.add(attempt)
-                    attempt.lose_hosts(self._hosts.seconds(minutes * 60))
+                    attempt.lose_hosts(seconds_here(minutes * 60))
             for waiting in self._waiting:
                 if waiting.need and waiting.need.environment is environment:
                     waiting.let_go()
@@ -279,7 +280,7 @@ class Scheduler:
         self._waiting.remove(waiting)
         if waiting.need and waiting.need.environment is not need.environment:
             waiting.let_go()
-        waiting.again_at = monotonic() + self._hosts.seconds(waiting.pause)
+        waiting.again_at = monotonic() + seconds_here(waiting.pause)
         waiting.pause = min(2 * waiting.pause, _LONGEST_PAUSE_SECONDS)
         attempt = Attempt(
             job,
@@ -303,7 +304,7 @@ class Scheduler:
     def _time_limits(self, waiting: _Waiting) -> list[float]:
         """Return when a job's queue cancels it, if nothing changes."""
         return [
-            waiting.since + self._hosts.seconds(action["maxTimeSeconds"])
+            waiting.since + seconds_here(action["maxTimeSeconds"])
             for action in _queue(waiting.job)["jobStateTimeLimitActions"]
             if (waiting.reason or "").startswith(action["reason"])
         ]

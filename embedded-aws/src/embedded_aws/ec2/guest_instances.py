@@ -20,6 +20,7 @@ from embedded_aws.ec2.instance_boots import boot as boot_without_guest
 from embedded_aws.ec2.instance_events import publish_state
 from embedded_aws.environment import pointing_at
 from embedded_aws.faults import GUESTS, OPEN_SSH
+from embedded_aws.faults_of_calls import faults
 from embedded_aws.guests.engine import Disk, GuestEngine
 from embedded_aws.guests.flavours import flavour_of
 from embedded_aws.guests.launch import GuestLaunch
@@ -84,7 +85,7 @@ def boot(call: Call, instances: list[Any], disk: Disk, data: Mapping[str, Any]) 
                 account=call.account,
                 region=call.region,
                 environment=_environment(call),
-                ssh=current().faults.take(GUESTS, OPEN_SSH, {}) is None,
+                ssh=faults.take(GUESTS, OPEN_SSH, {}) is None,
             ),
             disk,
             partial(switched_itself_off, instance),

@@ -11,10 +11,8 @@ from typing import Any
 from embedded_aws.actions import Call
 from embedded_aws.ec2.instance_files import VARIABLE, instance_files
 from embedded_aws.ec2.reached_services import endpoint_variables
-from embedded_aws.hosts.environment import host_variables
 from embedded_aws.hosts.hosts import Hosts
 from embedded_aws.iam.service_principals import lets_in
-from embedded_aws.service_settings import current
 
 
 def role_of(instance: Any) -> Any | None:
@@ -35,15 +33,13 @@ def instance_variables(call: Call, instance: Any, hosts: Hosts) -> dict[str, str
         instance: moto's.
         hosts: of which one is the instance's.
     """
-    endpoint = current().endpoint
     hosts.place(instance)
-    address = None if hosts.apart else instance.private_ip
     disk = hosts.disk(instance)
     temporary = disk / "tmp"
     temporary.mkdir(exist_ok=True)
     variables = {
-        **host_variables(endpoint, address),
-        **endpoint_variables(instance, endpoint),
+        **hosts.variables(instance.private_ip),
+        **endpoint_variables(instance, hosts.endpoint),
         "AWS_REGION": call.region,
         "AWS_DEFAULT_REGION": call.region,
         # What a killed process leaves goes away with its instance.
@@ -51,5 +47,5 @@ def instance_variables(call: Call, instance: Any, hosts: Hosts) -> dict[str, str
         VARIABLE: str(instance_files(instance, disk)),
     }
     if role := role_of(instance):
-        variables |= hosts.credentials.grant(call, instance.id, role.arn, endpoint)
+        variables |= hosts.credentials.grant(call, instance.id, role.arn)
     return variables

@@ -16,11 +16,11 @@ from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS, INSTANCE_TYP
 from moto.ec2.utils import generic_filter
 
 from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.clock import today
 from embedded_aws.ec2.refusals import invalid_value
 from embedded_aws.ec2.tags import select
 from embedded_aws.ec2.zones import zone_names
 from embedded_aws.plugins import WithdrawnType, plugins
-from embedded_aws.service_settings import current
 
 Record = Mapping[str, Any]
 
@@ -35,7 +35,7 @@ def _brought_back() -> dict[str, Record]:
     return {
         name: withdrawn.record
         for name, withdrawn in _withdrawn().items()
-        if current().before(withdrawn.first_missing)
+        if today() < withdrawn.first_missing
     }
 
 

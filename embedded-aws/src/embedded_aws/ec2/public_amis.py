@@ -15,7 +15,7 @@ from typing import Any
 from moto.ec2.models.amis import Ami
 
 from embedded_aws.actions import Call, action
-from embedded_aws.service_settings import current
+from embedded_aws.clock import today
 
 _DAY = r"(?P<day>20\d{6})"
 
@@ -86,7 +86,7 @@ def _publish(call: Call, family: _Family, name: str) -> None:
         day = datetime.strptime(match["day"], "%Y%m%d").replace(tzinfo=UTC)
     except ValueError:
         return
-    if day.date() > (current().as_of or datetime.now(UTC).date()):
+    if day.date() > today():
         return
     ec2 = call.backend("ec2")
     digits = hashlib.sha256(f"{call.region}{family.owner}{name}".encode()).hexdigest()[:16]

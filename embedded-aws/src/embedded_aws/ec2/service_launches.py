@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 from embedded_aws.actions import Call, Row
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.ec2.volume_keys import KEY_UNUSABLE, unusable_key
-from embedded_aws.service_settings import current
+from embedded_aws.faults_of_calls import faults
 
 # [S] Groups launch by it, those of AWS Batch, too.
 _AUTO_SCALING = "aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
@@ -47,7 +47,7 @@ def run_instances(
         "SubnetId": subnet.id,
     }
     # The gateway, which these calls do not pass, answers those of others with faults.
-    if fault := current().faults.take("ec2", "RunInstances", facts):
+    if fault := faults.take("ec2", "RunInstances", facts):
         raise LaunchRefused(fault.code, fault.message)
     ec2 = client("ec2", account=call.account, region=call.region)
     try:

@@ -12,8 +12,8 @@ from typing import Any
 from moto.ecr.models import Image
 
 from embedded_aws.actions import Call, Refusal, action, correction
+from embedded_aws.ecr.layer_store import layer_store
 from embedded_aws.ecr.login import authorization
-from embedded_aws.service_settings import current
 
 _TOKEN_LIFE = timedelta(hours=12)
 
@@ -38,7 +38,8 @@ def _size(image: Image) -> int | None:
 @action("ecr", "GetAuthorizationToken")
 def get_authorization_token(call: Call) -> Any:
     """Return a token for twelve hours; without a registry, refuse."""
-    if not current().registry:
+    store = layer_store()
+    if store is None:
         # With a token, docker would connect to AWS's own ECR.
         raise Refusal(
             "InvalidParameterException",
@@ -51,10 +52,10 @@ def get_authorization_token(call: Call) -> Any:
         "authorizationData": [
             {
                 "authorizationToken": authorization(
-                    account, call.region, expires=expires, secret=current().secret_key
+                    account, call.region, expires=expires, secret=store.secret
                 ),
                 "expiresAt": expires,
-                "proxyEndpoint": current().endpoint,
+                "proxyEndpoint": f"http://{store.host}",
             }
             for account in accounts
         ]
@@ -65,10 +66,9 @@ def get_authorization_token(call: Call) -> Any:
 def create_repository(call: Call) -> Any:
     """Create a repository; with a registry, its URI accepts pushes."""
     answer = call.moto()
-    if current().registry:
+    if store := layer_store():
         repository = call.backend("ecr").repositories[call.params["repositoryName"]]
-        host = current().endpoint.partition("//")[2]
-        repository.uri = f"{host}/{repository.name}"
+        repository.uri = f"{store.host}/{repository.name}"
     return answer
 
 
@@ -84,14 +84,14 @@ def get_download_url_for_layer(call: Call) -> dict[str, str]:
         for each in (*manifest.get("layers", ()), manifest.get("config", {}))
         if "digest" in each
     }
-    registry = current().registry
-    if digest not in known or not registry:
+    store = layer_store()
+    if digest not in known or not store:
         raise Refusal(
             "LayersNotFoundException",
             f"The layer with digest '{digest}' does not exist in the repository with name "
             f"'{name}' in the registry with id '{repository.registry_id}'",
         )
     return {
-        "downloadUrl": f"http://{registry}/v2/{name}/blobs/{digest}",
+        "downloadUrl": f"http://{store.upstream}/v2/{name}/blobs/{digest}",
         "layerDigest": digest,
     }

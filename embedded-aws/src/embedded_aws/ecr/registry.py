@@ -21,6 +21,7 @@ from moto.ecr.models import Repository, ecr_backends
 from werkzeug import Request, Response
 from werkzeug.exceptions import HTTPException
 
+from embedded_aws.ecr.layer_store import LayerStore
 from embedded_aws.ecr.login import place_of
 from embedded_aws.wsgi import Environ, StartResponse
 
@@ -37,12 +38,11 @@ class Registry:
     """A WSGI application: the registry API of every account and region.
 
     Args:
-        upstream: `HOST:PORT` of the real registry.
-        secret: the secret key of this embedded AWS.
+        store: the real registry.
     """
 
-    def __init__(self, upstream: str, secret: str) -> None:
-        self._upstream, self._secret = upstream, secret
+    def __init__(self, store: LayerStore) -> None:
+        self._upstream, self._secret = store.upstream, store.secret
 
     @staticmethod
     def serves(request: Request) -> bool:

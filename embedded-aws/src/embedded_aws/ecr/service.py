@@ -2,15 +2,13 @@
 
 from werkzeug import Request
 
+from embedded_aws.ecr.layer_store import layer_store
 from embedded_aws.ecr.registry import Registry
-from embedded_aws.service_settings import current
 from embedded_aws.unsigned import answers_unsigned
 from embedded_aws.wsgi import Application
 
 
 @answers_unsigned
 def _answer(request: Request, _: Application) -> Application | None:
-    settings = current()
-    if settings.registry and Registry.serves(request):
-        return Registry(settings.registry, settings.secret_key)
-    return None
+    store = layer_store()
+    return Registry(store) if store and Registry.serves(request) else None

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 from urllib.request import urlopen
 
-from embedded_aws.service_settings import current
+from embedded_aws.ecr.layer_store import layer_store
 
 _CHUNK_BYTES = 1 << 20
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -44,7 +44,8 @@ class Part:
         Raises:
             NotReadable: the registry does not have it, or has something else.
         """
-        registry, seen = current().registry, hashlib.sha256()
+        store, seen = layer_store(), hashlib.sha256()
+        registry = store.upstream if store else None
         try:
             with urlopen(f"http://{registry}/v2/{self.repository}/blobs/{self.digest}") as answer:
                 for piece in iter(partial(answer.read, _CHUNK_BYTES), b""):

@@ -24,25 +24,29 @@ class _Session:
 
 
 class RoleCredentials:
-    """The sessions that may ask for credentials."""
+    """The sessions that may ask for credentials.
 
-    def __init__(self) -> None:
+    Args:
+        endpoint: URL of this embedded AWS.
+    """
+
+    def __init__(self, endpoint: str) -> None:
+        self._endpoint = endpoint
         self._sessions: dict[str, _Session] = {}
 
-    def grant(self, call: Call, session: str, role: str, endpoint: str) -> dict[str, str]:
+    def grant(self, call: Call, session: str, role: str) -> dict[str, str]:
         """Let processes ask; return the variables that they need for that.
 
         Args:
             call: of the role's account.
             session: name of the role's session. Who was granted the same before keeps what it has.
             role: ARN.
-            endpoint: URL of this embedded AWS.
         """
         found = self._sessions.get(session)
         token = found.token if found and found.role == role else secrets.token_urlsafe(24)
         self._sessions[session] = _Session(call, role, token)
         return {
-            "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{endpoint}{CREDENTIALS_PATH}{session}",
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{self._endpoint}{CREDENTIALS_PATH}{session}",
             "AWS_CONTAINER_AUTHORIZATION_TOKEN": token,
         }
 

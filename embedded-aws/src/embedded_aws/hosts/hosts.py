@@ -13,6 +13,7 @@ from typing import Any
 
 from embedded_aws.guests.addresses import Address
 from embedded_aws.hosts.credentials import RoleCredentials
+from embedded_aws.hosts.environment import host_variables
 from embedded_aws.hosts.host import Answer, Host
 from embedded_aws.hosts.image_files import ImageFiles
 from embedded_aws.hosts.network import Network, namespaces_unavailable
@@ -30,27 +31,28 @@ class Hosts:
 
     Attributes:
         apart: they have networks of their own; otherwise each has an address of loopback.
+        endpoint: URL of the embedded AWS.
         folder: for files of processes.
         credentials: of the roles of processes.
         images: whose files containers have.
 
     Args:
         apart: they would have networks of their own, if this machine can.
-        speed: how many times faster than on AWS the times pass that a service waits for processes.
         folder: for files of processes.
         lock: open file, locked until no process is left.
+        endpoint: URL of the embedded AWS.
         port: of the embedded AWS.
         answer: serves a connection to it.
     """
 
     def __init__(
-        self, *, apart: bool, speed: float, folder: Path, lock: int, port: int, answer: Answer
+        self, *, apart: bool, folder: Path, lock: int, endpoint: str, port: int, answer: Answer
     ) -> None:
         self.apart = apart and not namespaces_unavailable()
+        self.endpoint = endpoint
         self.folder = folder
-        self.credentials = RoleCredentials()
+        self.credentials = RoleCredentials(endpoint)
         self.images = ImageFiles(folder / "images", lock)
-        self._speed = speed
         self._lock, self._port, self._answer = lock, port, answer
         self._guard = threading.Lock()
         self._hosts: dict[str, Host] = {}
@@ -59,9 +61,9 @@ class Hosts:
         # The VPC of each host on a network.
         self._members: dict[str, str] = {}
 
-    def seconds(self, of_aws: float) -> float:
-        """Return how long a time that AWS waits lasts here."""
-        return of_aws / self._speed
+    def variables(self, address: str) -> dict[str, str]:
+        """Return the variables of a process on the host with an address."""
+        return host_variables(self.endpoint, None if self.apart else address)
 
     def place(self, instance: Any) -> None:
         """Give moto's instance an address that processes on this machine can have."""

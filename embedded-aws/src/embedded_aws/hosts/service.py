@@ -31,9 +31,9 @@ def _start(process: ServingProcess) -> None:
     _hosts = Hosts(
         # Guests have addresses of loopback.
         apart=not (settings.jobs.loopback or settings.guests),
-        speed=settings.jobs.speed,
         folder=process.folder,
         lock=lock,
+        endpoint=settings.endpoint,
         port=settings.port,
         answer=process.answer,
     )

@@ -17,13 +17,13 @@ from functools import partial
 from pathlib import Path
 
 from embedded_aws.agenda import Agenda
+from embedded_aws.clock import seconds_here
 from embedded_aws.ec2.guest_instances import switched_itself_off
 from embedded_aws.ec2.instance_files import powers_off
 from embedded_aws.ec2.instance_processes import instance_variables
 from embedded_aws.hosts import process
 from embedded_aws.hosts.hosts import Hosts, NoHost
 from embedded_aws.hosts.process import HostProcess, Listener
-from embedded_aws.service_settings import current
 from embedded_aws.ssm.agent_log import AgentLog
 from embedded_aws.ssm.command import Command, Invocation, StepRun, guard
 
@@ -128,7 +128,7 @@ class Agent:
         except (NoHost, OSError):
             self._lost = True
             return
-        limit = self._hosts.seconds(run.step.seconds)
+        limit = seconds_here(run.step.seconds)
         self._agenda.add_later(limit, partial(self._time_out, running))
 
     def stop(self, details: str) -> None:
@@ -162,7 +162,7 @@ class Agent:
         default = f"/aws/ssm/{self._command.document}"
         return AgentLog(
             partial(self._hosts.credentials.of, instance_id),
-            endpoint=current().endpoint,
+            endpoint=self._hosts.endpoint,
             region=self._command.call.region,
             group=configuration.get("CloudWatchLogGroupName", default),
             stream=f"{self._command.id}/{instance_id}/{step}/{name}",

@@ -12,6 +12,7 @@ import threading
 from functools import partial
 
 from embedded_aws.agenda import Agenda
+from embedded_aws.clock import seconds_here
 from embedded_aws.hosts.hosts import Hosts
 from embedded_aws.ssm.agent import Agent
 from embedded_aws.ssm.command import ERRORS, Command, Invocation, guard
@@ -54,9 +55,9 @@ class CommandRuns:
 
     def _begin(self, command: Command) -> None:
         self._open.append(command)
-        delivered = self._hosts.seconds(command.delivery_seconds)
+        delivered = seconds_here(command.delivery_seconds)
         self._agenda.add_later(delivered, partial(self._expire, command, "Pending"))
-        total = self._hosts.seconds(command.total_seconds)
+        total = seconds_here(command.total_seconds)
         self._agenda.add_later(total, partial(self._expire, command, "InProgress"))
         self._advance()
 

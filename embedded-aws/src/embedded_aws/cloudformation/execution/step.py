@@ -8,6 +8,7 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
+from embedded_aws.clock import seconds_here
 from embedded_aws.cloudformation import signals
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.cloudformation.execution.awaiting import CANCELLED, Awaited, NotSignalled
@@ -26,7 +27,6 @@ from embedded_aws.cloudformation.stack import STACK_TYPE, Stack
 from embedded_aws.cloudformation.template.creation_policy import creation_policy
 from embedded_aws.cloudformation.template.dynamic import with_dynamic_references
 from embedded_aws.cloudformation.template.validation import valid_properties
-from embedded_aws.service_settings import current
 
 # moto's backends are not safe for threads: concurrent deployments take turns, resource by
 # resource. Resources that wait for others (functions, nested stacks) do not hold the turn.
@@ -89,7 +89,7 @@ class Step:
             verb=verb,
             policy=policy,
             mailbox=mailbox,
-            ends_at=begun + policy.seconds / current().speed,
+            ends_at=begun + seconds_here(policy.seconds),
             signallers=partial(self._signallers, made),
         )
         return made
