@@ -297,7 +297,7 @@ def test_a_rehearsal_runs_a_job_on_the_nodes_and_has_no_faults_for_them(
 
     assert ended.status == "SUCCEEDED"
     assert "0 of 3" in printed
-    with pytest.raises(TrainshedError, match="--fault kill-child: faults are for clusters of AWS"):
+    with pytest.raises(TrainshedError, match="--fault kill-child: it is for orchestrator batch"):
         run_job(replace(rehearsal, fault=FaultKind.KILL_CHILD), aws, outputs(aws), lambda *_: None)
 
 

@@ -25,10 +25,11 @@ from trainshed.cli import rehearse as rehearse_command
 from trainshed.errors import TrainshedError
 from trainshed.exit_codes import PEER_LOST
 from trainshed.jobs.model import Job
+from trainshed.orchestrators.batch import faults
 from trainshed.recipes import Work
-from trainshed.rehearse import deployment, faults, rehearsal
+from trainshed.rehearse import deployment, rehearsal
 from trainshed.rehearse.deployment import deploy
-from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible, child_processes
+from trainshed.rehearse.faults import FaultKind, all_faults, check_possible
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, job_path, run_job, with_files_here
 from trainshed.rehearse.workplace import Workplace, workplace
 from trainshed.synthesis import SynthesisedStack
@@ -144,9 +145,10 @@ def test_a_fault_waits_for_a_child_that_starts_after_the_line(
 
     def not_yet(aws: EmbeddedAws, job: str) -> list[psutil.Process]:
         asked.append(job)
-        return child_processes(aws, job) if len(asked) > 1 else []
+        return found(aws, job) if len(asked) > 1 else []
 
-    monkeypatch.setattr(rehearsal, "child_processes", not_yet)
+    found = faults.child_processes
+    monkeypatch.setattr(faults, "child_processes", not_yet)
 
     job, _ = run(*LAUNCH, "sh", "-c", STEPS, fault=FaultKind.KILL_CHILD)
 
@@ -262,8 +264,8 @@ def test_files_that_go_with_the_job_keep_their_names(monkeypatch: pytest.MonkeyP
 
 
 def test_every_fault_says_what_must_be_seen() -> None:
-    assert set(BEHAVIOURS) == set(FaultKind)
-    assert all(behaviour.expected for behaviour in BEHAVIOURS.values())
+    assert set(all_faults()) == set(FaultKind)
+    assert all(behaviour.expected for behaviour in all_faults().values())
 
 
 def test_the_network_of_the_machine_is_never_cut() -> None:

@@ -16,7 +16,6 @@ from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, parse_as_of
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
-from trainshed.jobs.batch import BatchDestination
 from trainshed.jobs.destination import find_destination
 from trainshed.jobs.local_files import is_sent, names_a_file
 from trainshed.jobs.logs import follow
@@ -24,9 +23,10 @@ from trainshed.jobs.lookup import find_job
 from trainshed.jobs.model import Job
 from trainshed.jobs.submission import Submission
 from trainshed.offline.image import add_image_of_jobs
+from trainshed.orchestrators import ORCHESTRATOR_OUTPUT, Orchestrator, part, traits
 from trainshed.recipes import Work
 from trainshed.rehearse import deployment
-from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, child_processes
+from trainshed.rehearse.faults import FaultKind, find_fault
 from trainshed.rehearse.workplace import Workplace
 from trainshed.sources import shipped
 from trainshed.spec import read_spec
@@ -175,15 +175,11 @@ def run_job(
     """
     region = Region(aws.settings.regions[0], aws.client)
     destination = find_destination(region, rehearsal.cluster)
-    fault = BEHAVIOURS[rehearsal.fault] if rehearsal.fault else None
-    if isinstance(destination, BatchDestination):
-        if rehearsal.fault is not FaultKind.MISSING_IMAGE:
-            add_image_of_jobs(region, destination.definition)
-    elif fault:
-        raise TrainshedError(
-            f"--fault {rehearsal.fault}: faults are for clusters of AWS Batch, and the nodes of "
-            f"{rehearsal.cluster} are plain EC2 nodes; rehearse without"
-        )
+    orchestrator = Orchestrator(outputs[ORCHESTRATOR_OUTPUT])
+    kind = rehearsal.fault
+    fault = find_fault(kind, orchestrator, rehearsal.cluster) if kind else None
+    if traits(orchestrator).in_containers and kind is not FaultKind.MISSING_IMAGE:
+        add_image_of_jobs(region, outputs["JobDefinition"])
     if fault and fault.before:
         fault.before(aws, outputs)
     most = destination.most_nodes(region)
@@ -191,7 +187,7 @@ def run_job(
     nodes = rehearsal.nodes or min(_NODES, most)
     if fault and fault.of_child and nodes == 1:
         raise TrainshedError(
-            f"--fault {rehearsal.fault}: it is node 1, the second one, that this hits; give the "
+            f"--fault {kind}: it is node 1, the second one, that this hits; give the "
             "job at least --nodes 2"
         )
     work = rehearsal.work
@@ -208,13 +204,15 @@ def run_job(
         seen(now, lines)
         due = due or any(_is_time(line, rehearsal.fault_after) for line in lines)
         # The child may start after that line.
-        if inject and due and (processes := child_processes(aws, job.job_id)):
-            inject(aws, job.job_id, processes)
-            inject = None
+        if inject and due:
+            processes = part(orchestrator, "faults").child_processes(aws, job.job_id)
+            if processes:
+                inject(aws, job.job_id, processes)
+                inject = None
     if inject:
         text = "" if rehearsal.fault_after is None else f" with {rehearsal.fault_after!r}"
         raise TrainshedError(
-            f"--fault {rehearsal.fault} did not happen, and the job has {now.status}: the main "
+            f"--fault {kind} did not happen, and the job has {now.status}: the main "
             f"node's command printed no line{text} while node 1 ran; give a command that prints "
             "one and goes on, or name a line that it prints by --fault-after"
         )
