@@ -1,0 +1,136 @@
+"""A new service is a folder of the package, and nothing else."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from amis import AMAZON_LINUX
+
+import embedded_aws
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
+from embedded_aws.process import start
+from embedded_aws.settings import ServerSettings
+
+SERVICE = '''
+"""Transcribe, whose vocabularies are named for what it heard."""
+
+from embedded_aws.actions import action
+from embedded_aws.hooks import when_faults_changed, when_instance_ended, when_serving
+from embedded_aws.offered_controls import control, posted
+from werkzeug import Response
+
+heard = []
+
+
+@action("transcribe", "ListVocabularies")
+def list_vocabularies(call):
+    return {"Vocabularies": [{"VocabularyName": each} for each in heard]}
+
+
+@when_serving
+def start(process):
+    heard.append(f"serving {process.settings.regions[0]}")
+
+
+@when_instance_ended
+def end(instance):
+    heard.append(f"ended {instance.id}")
+
+
+@when_faults_changed
+def change():
+    heard.append("faults changed")
+
+
+@control("POST", "/_embedded-aws/words")
+def add(request, settings):
+    heard.append(posted(request))
+    return Response(status=204)
+'''
+INVENTORY = '''
+"""Vocabularies in the inventory."""
+
+from embedded_aws.inventory import Part, lists, row
+
+
+@lists(Part.JOBS)
+def vocabularies(client):
+    for each in client("transcribe").list_vocabularies()["Vocabularies"]:
+        yield row("vocabulary", each["VocabularyName"], "heard")
+'''
+
+
+@dataclass(frozen=True)
+class Transcribe:
+    """An embedded AWS with the new service."""
+
+    aws: EmbeddedAws
+
+    def heard(self) -> list[str]:
+        found = self.aws.client("transcribe").list_vocabularies()["Vocabularies"]
+        return [each["VocabularyName"] for each in found]
+
+
+@pytest.fixture(scope="module")
+def transcribe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Transcribe]:
+    root = tmp_path_factory.mktemp("new-service")
+    package = root / "embedded_aws"
+    package.mkdir()
+    for each in Path(embedded_aws.__path__[0]).iterdir():
+        (package / each.name).symlink_to(each)
+    folder = package / "transcribe"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "service.py").write_text(SERVICE)
+    (folder / "inventory.py").write_text(INVENTORY)
+    with pytest.MonkeyPatch.context() as patch:
+        path = filter(None, [str(root), os.environ.get("PYTHONPATH")])
+        patch.setenv("PYTHONPATH", os.pathsep.join(path))
+        server = start(ServerSettings(), log=root / "server.log")
+        yield Transcribe(EmbeddedAws(server))
+        server.stop()
+
+
+def test_it_is_started_with_the_server(transcribe: Transcribe) -> None:
+    assert transcribe.heard()[0] == "serving us-west-2"
+
+
+def test_it_hears_that_an_instance_ended(transcribe: Transcribe) -> None:
+    ec2 = transcribe.aws.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
+    launched = ec2.run_instances(ImageId=AMAZON_LINUX, SubnetId=subnet, MinCount=1, MaxCount=1)
+    instance_id = launched["Instances"][0]["InstanceId"]
+
+    ec2.terminate_instances(InstanceIds=[instance_id])
+
+    assert transcribe.heard()[-1] == f"ended {instance_id}"
+
+
+def test_it_hears_that_faults_changed(transcribe: Transcribe) -> None:
+    transcribe.aws.fail(Fault(service="ec2", operation="RunInstances"))
+
+    assert transcribe.heard()[-1] == "faults changed"
+
+
+def test_it_has_controls(transcribe: Transcribe) -> None:
+    transcribe.aws.settings.controls.post("/_embedded-aws/words", "posted")
+
+    assert transcribe.heard()[-1] == "posted"
+
+
+def test_it_is_in_the_inventory(transcribe: Transcribe) -> None:
+    done = subprocess.run(
+        [Path(sys.executable).parent / "embedded-aws", "inventory"],
+        env=transcribe.aws.environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert "serving us-west-2" in done.stdout
