@@ -299,3 +299,15 @@ def test_what_nothing_is_known_of_is_unknown_and_not_at_least_nothing() -> None:
     assert str(Total(usd=0, unknown=("instances",))) == "unknown"
     assert str(Total(usd=0)) == "0.00 USD"
     assert str(Total(usd=2, unknown=("instances",))) == "at least 2.00 USD"
+
+
+@pytest.mark.parametrize(
+    ("orchestrator", "why"), [("batch", "AWS Batch runs no"), ("ec2", "nodes that are kept")]
+)
+def test_the_price_of_spot_comes_with_why_nodes_are_not_bought_so(
+    orchestrator: str, why: str
+) -> None:
+    ways = cluster_cost(planned(orchestrator=orchestrator), NONE).ways
+
+    [remark] = [way.remark for way in ways if way.purchase == "spot"]
+    assert why in remark

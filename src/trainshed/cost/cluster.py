@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Way, cost_row, total
 from trainshed.errors import TrainshedError
+from trainshed.orchestrators import part
 from trainshed.parts.cluster import planned_cluster
 from trainshed.parts.model import inside_out
 from trainshed.plan import CapacityKind, ClusterPlan
@@ -79,7 +80,7 @@ def cluster_cost(
         raise TrainshedError(
             f"{nodes} nodes are those of a run; say for how many hours it lasts, too"
         )
-    charges = [each for part in inside_out(planned_cluster(plan)) for each in part.charges]
+    charges = [charge for each in inside_out(planned_cluster(plan)) for charge in each.charges]
     charges.sort(key=lambda charge: charge.by_use)
     rows = tuple(cost_row(each, prices, billed) for each in charges)
     counted = [row for row in rows if not row.by_use]
@@ -116,9 +117,10 @@ def _run_nodes(plan: ClusterPlan, nodes: int | None, hours: float) -> int:
 
 
 def _ways(plan: ClusterPlan, prices: PriceList) -> Iterator[Way]:
+    not_on_spot = part(plan.orchestrator, "costs").NOT_ON_SPOT
     remarks = {
         Purchase.ON_DEMAND: "a reservation costs the same, also while its nodes do not run",
-        Purchase.SPOT: "an order of magnitude; AWS Batch runs no multi-node jobs on Spot",
+        Purchase.SPOT: f"an order of magnitude; {not_on_spot}",
         Purchase.CAPACITY_BLOCK: "paid when it is bought, whatever of it is used",
     }
     for purchase, remark in remarks.items():
