@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from trainshed.parts.cluster import planned_cluster, planned_facts, planned_links
+from trainshed.parts.cluster import part_order, planned_cluster, planned_facts, planned_links
 from trainshed.parts.model import all_parts
 from trainshed.plan import ClusterPlan
 from trainshed.prices import unit_of
@@ -37,12 +37,14 @@ def test_a_fact_is_told_once(plan: ClusterPlan) -> None:
 
 
 @every_cluster
-def test_arrows_join_parts_of_the_cluster(plan: ClusterPlan) -> None:
+def test_arrows_lead_to_parts_that_come_later(plan: ClusterPlan) -> None:
     kinds = [part.kind for part in all_parts(planned_cluster(plan))]
 
     assert len(kinds) == len(set(kinds))
-    ends = {end for arrow in planned_links(plan) for end in (arrow.start, arrow.end)}
-    assert ends <= set(kinds)
+    order = [kind for kind in part_order() if kind in kinds]
+    links = list(planned_links(plan))
+    assert links
+    assert all(order.index(each.start) < order.index(each.end) for each in links)
 
 
 @every_cluster

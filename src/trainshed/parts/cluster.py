@@ -1,12 +1,26 @@
 """A cluster as one tree of parts, and the arrows between them."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 
-from trainshed.orchestrators import part
-from trainshed.parts.model import ORDER, Arrow, Fact, PlannedPart, all_parts
+from trainshed.orchestrators import Orchestrator, part
+from trainshed.parts.model import Arrow, Fact, PlannedPart, all_parts
 from trainshed.parts.network import zone_part
 from trainshed.parts.storage import bucket_part
 from trainshed.plan import ClusterPlan
+
+
+@cache
+def part_order() -> tuple[str, ...]:
+    """Return the kinds of parts in the order of pictures: what comes before an arrow comes first.
+
+    Of parts that are side by side, those that start jobs come first.
+    """
+    return (
+        *(kind for each in Orchestrator for kind in part(each, "parts").STARTS_JOBS),
+        *("zone", "network", "public", "private", "nodes", "cards", "accelerators"),
+        *("storage", "bucket", "repository", "registry"),
+    )
 
 
 def planned_cluster(plan: ClusterPlan) -> PlannedPart:
@@ -32,7 +46,7 @@ def planned_cluster(plan: ClusterPlan) -> PlannedPart:
                 minor=True,
             ),
         ),
-        parts=tuple(sorted(inside, key=lambda each: ORDER.index(each.kind))),
+        parts=tuple(sorted(inside, key=lambda each: part_order().index(each.kind))),
     )
 
 

@@ -63,7 +63,7 @@ class PlannedPart:
     """A part of a cluster as its plan has it.
 
     Attributes:
-        kind: unique in the cluster; one of `ORDER`.
+        kind: unique in the cluster; `cluster` for all of it.
         facts: the first one names it.
         charges: what is paid for, of it alone.
         behind: the resources; None where it has none of its own.
@@ -84,14 +84,6 @@ class Arrow:
     start: str
     end: str
     text: str = ""
-
-
-# Of the parts that are side by side: what comes before an arrow comes first.
-ORDER = (
-    *("job", "queue", "environment", "document", "group"),
-    *("zone", "network", "public", "private", "nodes", "cards", "accelerators"),
-    *("storage", "bucket", "repository", "registry"),
-)
 
 
 def all_parts(part: PlannedPart) -> Iterator[PlannedPart]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from trainshed.parts.cluster import planned_cluster, planned_links
-from trainshed.parts.model import ORDER, Behind, Fact, PlannedPart
+from trainshed.parts.cluster import part_order, planned_cluster, planned_links
+from trainshed.parts.model import Behind, Fact, PlannedPart
 from trainshed.plan import ClusterPlan
 from trainshed.review.model import Effect, Mark, Part, StackChange, Topology
 
@@ -60,7 +60,7 @@ class _Drawing:
     def merged(self, before: Sequence[PlannedPart], after: Sequence[PlannedPart]) -> Iterator[Part]:
         """Yield the parts of both sides, in the order of pictures."""
         old, new = ({part.kind: part for part in side} for side in (before, after))
-        for kind in sorted({**old, **new}, key=ORDER.index):
+        for kind in sorted({**old, **new}, key=part_order().index):
             yield self._part(old.get(kind), new.get(kind))
 
     def _part(self, old: PlannedPart | None, new: PlannedPart | None) -> Part:

@@ -8,6 +8,8 @@ from trainshed.parts.model import Arrow, Behind, Charge, Fact, PlannedPart
 from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.prices import ECR_STORED
 
+STARTS_JOBS = ("job", "queue", "environment")
+
 
 def planned_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
     """Yield what starts the jobs of a cluster, and where its image is."""

@@ -6,6 +6,8 @@ from trainshed.parts.job import job_facts
 from trainshed.parts.model import Arrow, Behind, Fact, PlannedPart
 from trainshed.plan import ClusterPlan
 
+STARTS_JOBS = ("document", "group")
+
 
 def planned_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
     """Yield what starts the nodes and the jobs of a cluster."""
