@@ -10,9 +10,8 @@ import time
 from pathlib import Path
 
 from trainshed.aws import regions
-from trainshed.jobs.destination import find_destination
 from trainshed.jobs.logs import follow, log_lines
-from trainshed.jobs.lookup import find_job
+from trainshed.jobs.scheduler import find_job, find_scheduler
 from trainshed.jobs.submission import Submission
 
 NODES, RANKS = 4, 8
@@ -41,12 +40,12 @@ def is_rank(line: str) -> bool:
 def main(launcher: str) -> None:
     """Run the job, show it, check its result."""
     [region] = regions(None)
-    destination = find_destination(region, "TrainCluster")
     submission = Submission(name="all-reduce", nodes=NODES, command=command(launcher))
-    job, status = find_job(region, destination.submit(region, submission)), ""
+    job_id = find_scheduler(region, "TrainCluster").submit(submission)
+    (scheduler, job), status = find_job(region, job_id), ""
     ranks: list[str] = []
     # Its limits are our own: the job is looked at often.
-    for now, lines in follow(region, job, None, lambda _: time.sleep(0.1)):
+    for now, lines in follow(scheduler, job, None, lambda _: time.sleep(0.1)):
         if now.status != status:
             status = now.status
             sys.stdout.write(f"job {status}\n")
@@ -54,7 +53,7 @@ def main(launcher: str) -> None:
         sys.stdout.writelines(f"  {line}\n" for line in lines)
     # mpirun brings the lines of all ranks to the main node, and torchrun does not.
     for node in now.nodes[1:] if status == "SUCCEEDED" else ():
-        others = list(filter(is_rank, log_lines(region, now, node.index)))
+        others = list(filter(is_rank, log_lines(scheduler, now, node.index)))
         ranks += others
         sys.stdout.writelines(f"  {line}\n" for line in others)
     expected = f": sum {sum(range(RANKS))}"

@@ -1,7 +1,7 @@
 """CloudFormation stacks as AWS has them, whatever the cluster files say by now."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,9 +53,15 @@ def find_stack(region: Region, name: str) -> DeployedStack | None:
         stack_id=described["StackId"],
         status=described["StackStatus"],
         protected=described.get("EnableTerminationProtection", False),
-        outputs={each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())},
+        outputs=_outputs(described),
         resources=resources,
     )
+
+
+def all_outputs(region: Region) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield the name and the outputs of each stack of a region."""
+    for described in region.pages("cloudformation", "describe_stacks", "Stacks"):
+        yield described["StackName"], _outputs(described)
 
 
 def status_of(region: Region, stack_id: str) -> str:
@@ -85,6 +91,10 @@ def _importers(region: Region, export: str) -> list[str]:
     with accepting("ValidationError", saying="not imported"):
         return list(region.pages("cloudformation", "list_imports", "Imports", ExportName=export))
     return []
+
+
+def _outputs(described: Mapping[str, Any]) -> dict[str, str]:
+    return {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())}
 
 
 def _described(region: Region, name: str) -> dict[str, Any] | None:

@@ -271,7 +271,7 @@ def test_a_job_whose_main_node_is_terminated_has_failed(aws: EmbeddedAws, job: R
     assert job("watch", job_id).code == 1
     explained = job("why", job_id)
     assert rules(explained) == ["TS-JOB-016"]
-    assert f"Host EC2 (instance {lost}) terminated" in explained.out
+    assert f"the instance {lost} has ended, while it ran a node of the job" in explained.out
     assert "submit the job again, and have it resume from a checkpoint" in explained.out
 
 

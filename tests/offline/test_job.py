@@ -21,7 +21,7 @@ from embedded_aws.faults import Fault
 from trainshed.aws import Region
 from trainshed.exit_codes import PEER_LOST
 from trainshed.jobs.logs import follow
-from trainshed.jobs.lookup import find_job
+from trainshed.jobs.scheduler import find_job
 
 Run = Callable[..., Answer]
 
@@ -350,7 +350,7 @@ def test_attempts_that_begin_and_end_between_two_looks_are_followed(
         looked.touch()
         JobBench(aws).wait(job_id)
 
-    looks = follow(region, find_job(region, job_id), None, pause)
+    looks = follow(*find_job(region, job_id), None, pause)
     lines = [line for _, printed in looks for line in printed]
 
     assert [line for line in lines if line.startswith("try")] == ["try 1", "try 2", "try 3"]

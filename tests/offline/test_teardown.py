@@ -14,7 +14,7 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from trainshed.aws import Region
 from trainshed.cli import main
-from trainshed.jobs.destination import find_destination
+from trainshed.jobs.scheduler import find_scheduler
 from trainshed.jobs.sent_files import pack
 from trainshed.jobs.submission import Submission
 from trainshed.plan import Fleet, load_fleet
@@ -208,6 +208,22 @@ def test_jobs_that_are_not_over_stop_it_until_they_may_be_ended(
     assert there(clean_aws) == set()
 
 
+def test_a_cluster_that_does_not_say_where_its_jobs_run_stays(
+    clean_aws: EmbeddedAws, teardown: Run
+) -> None:
+    template = {
+        "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
+        "Outputs": {"JobQueue": {"Value": "arn:queue"}},
+    }
+    clean_aws.deploy(template, stack_name="TrainCluster")
+
+    done = teardown("TrainCluster", "--yes", "--end-jobs")
+
+    assert done.code == 1
+    assert "deploy it again, then tear down: npx cdk deploy TrainCluster" in done.err
+    assert there(clean_aws) == {"TrainCluster"}
+
+
 def test_what_submissions_with_files_registered_goes(
     clean_aws: EmbeddedAws,
     deploy: Callable[[tuple[str, ...]], None],
@@ -218,7 +234,7 @@ def test_what_submissions_with_files_registered_goes(
     region = Region("us-west-2", clean_aws.client)
     files = pack(clusters, [Path("train.yaml")])
     submission = Submission(name="sent", command=("true",), nodes=1, files=files)
-    find_destination(region, "TrainCluster").submit(region, submission)
+    find_scheduler(region, "TrainCluster").submit(submission)
     batch = clean_aws.client("batch")
     assert len(batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"]) == 2
 

@@ -392,7 +392,7 @@ def test_what_is_no_cluster_that_takes_jobs_is_refused(
 ) -> None:
     stacks = {
         "TrainNetwork": stack("TrainNetwork", {}),
-        "TrainCluster": stack("TrainCluster", {"Outputs": {"JobDefinition": {}}}),
+        "TrainCluster": stack("TrainCluster", {"Outputs": {"Orchestrator": {}}}),
     }
     monkeypatch.setattr(deployment, "synthesise", lambda *_: stacks)
 

@@ -10,17 +10,19 @@ import pytest
 from trainshed.aws import AwsRefusal
 from trainshed.capacity_reservations import CapacityReservation
 from trainshed.catalogue import lookup
-from trainshed.jobs.logs import Printed
-from trainshed.jobs.model import Ending, Job, JobNode, ListedJob, Scheduler
-from trainshed.jobs.why import explain_job, gather
-from trainshed.jobs.why.facts import (
+from trainshed.jobs.model import EndCause, Ending, Job, JobNode, JobState, ListedJob
+from trainshed.jobs.scheduler import Scheduler, scheduler_of
+from trainshed.jobs.why.evidence import (
     Environment,
-    Facts,
+    Evidence,
     FailedLaunch,
     Instance,
+    Printed,
     Queue,
 )
+from trainshed.jobs.why.gathering import gather
 from trainshed.jobs.why.printed import missing
+from trainshed.jobs.why.rules import explain_job
 from trainshed.prices import load_prices
 from trainshed.quotas import AppliedQuota
 
@@ -30,10 +32,12 @@ TRN_QUOTA = lookup("trn1.32xlarge").on_demand_quota
 
 
 def node(index: int = 0, **changes: Any) -> JobNode:
-    facts: dict[str, Any] = {
+    waits: dict[str, Any] = {
         "index": index,
         "is_main": index == 0,
+        "state": JobState.QUEUED,
         "status": "RUNNABLE",
+        "pulls_image": False,
         "address": None,
         "started_at": None,
         "stopped_at": None,
@@ -42,22 +46,28 @@ def node(index: int = 0, **changes: Any) -> JobNode:
         "past_logs": (),
         "attempts": (),
     }
-    return JobNode(**(facts | changes))
+    return JobNode(**(waits | changes))
 
 
-def ending(
-    exit_code: int | None = None, reason: str | None = None, status_reason: str | None = None
-) -> Ending:
-    return Ending(exit_code=exit_code, reason=reason, status_reason=status_reason)
+def ending(exit_code: int | None = None, reason: str | None = None) -> Ending:
+    return Ending(exit_code=exit_code, reason=reason, status_reason=None, cause=None)
+
+
+HOST_ENDED = Ending(
+    exit_code=None,
+    reason=None,
+    status_reason="Host EC2 (instance i-9) terminated.",
+    cause=EndCause.HOST_ENDED,
+)
 
 
 WAITING = Job(
-    scheduler=Scheduler.BATCH,
     job_id="job-1",
     name="pretrain",
+    state=JobState.QUEUED,
     status="RUNNABLE",
     reason=None,
-    queue="arn:aws:batch:us-west-2:123456789012:job-queue/train",
+    cause=None,
     created_at=NOW - 20 * MINUTE,
     started_at=None,
     stopped_at=None,
@@ -69,7 +79,6 @@ WAITING = Job(
     log_group="jobs",
     depends_on=(),
     timeout_seconds=3600,
-    was_stopped=False,
     nodes=(node(0), node(1)),
 )
 QUEUE = Queue(name="queue", state="ENABLED", status="VALID", reason="")
@@ -96,44 +105,52 @@ BLOCK = CapacityReservation(
 )
 OLD = Instance(instance_id="i-1", is_running=True, launched_at=NOW - 15 * MINUTE, boot=None)
 LAUNCH = FailedLaunch(group="nodes-asg-1", message="", at=NOW - MINUTE)
-FACTS = Facts(job=WAITING, now=NOW, queue=QUEUE, environments=(ENVIRONMENT,), joined=frozenset())
+EVIDENCE = Evidence(
+    service="AWS Batch",
+    region="us-west-2",
+    job=WAITING,
+    now=NOW,
+    queue=QUEUE,
+    environments=(ENVIRONMENT,),
+    joined=frozenset(),
+)
 
 
-def waiting(**changes: Any) -> Facts:
-    return replace(FACTS, **changes)
+def waiting(**changes: Any) -> Evidence:
+    return replace(EVIDENCE, **changes)
 
 
-def job(**changes: Any) -> Facts:
-    return replace(FACTS, job=replace(WAITING, **changes))
+def job(**changes: Any) -> Evidence:
+    return replace(EVIDENCE, job=replace(WAITING, **changes))
 
 
-def failed(*endings: Ending, **changes: Any) -> Facts:
-    ended = {"status": "FAILED", "attempts": endings, "nodes": (node(0, ending=endings[-1]),)}
+def failed(*endings: Ending, **changes: Any) -> Evidence:
+    ended = {"state": JobState.FAILED, "attempts": endings, "nodes": (node(0, ending=endings[-1]),)}
     return job(**(ended | changes))
 
 
-def running(**changes: Any) -> Facts:
-    nodes = (node(status="RUNNING"), node(1, status="RUNNING"))
-    return job(**({"status": "RUNNING", "nodes": nodes} | changes))
+def running(**changes: Any) -> Evidence:
+    nodes = (node(), node(1))
+    return job(**({"state": JobState.RUNNING, "nodes": nodes} | changes))
 
 
 def printed(*lines: str, at: datetime = NOW) -> Printed:
     return Printed(node=0, lines=lines, at=at)
 
 
-def environment(**changes: Any) -> Facts:
+def environment(**changes: Any) -> Evidence:
     return waiting(environments=(replace(ENVIRONMENT, **changes),))
 
 
-def block(**changes: Any) -> Facts:
+def block(**changes: Any) -> Evidence:
     return waiting(reservations=(replace(BLOCK, **changes),))
 
 
-def launch(message: str) -> Facts:
+def launch(message: str) -> Evidence:
     return waiting(failed_launches=(replace(LAUNCH, message=message),))
 
 
-def quota(vcpus: float, **changes: Any) -> Facts:
+def quota(vcpus: float, **changes: Any) -> Evidence:
     return waiting(quota=AppliedQuota(quota=TRN_QUOTA, value=vcpus), **changes)
 
 
@@ -148,25 +165,25 @@ def other(status: str = "RUNNING") -> ListedJob:
     )
 
 
-FIRES: dict[str, tuple[Facts, str, str]] = {
+FIRES: dict[str, tuple[Evidence, str, str]] = {
     "pulling the image": (
-        job(
-            status="RUNNING",
-            started_at=NOW - 5 * MINUTE,
-            nodes=(node(status="RUNNING"), node(1, status="STARTING")),
-        ),
+        running(started_at=NOW - 5 * MINUTE, nodes=(node(), node(1, pulls_image=True))),
         "030",
         "the container of node 1 of 2 is not up, 5 minutes after the main node's: the node pulls "
         "registry.example/train:1 and unpacks it",
     ),
     "all pull the image": (
-        job(status="STARTING", nodes=(node(status="STARTING"), node(1, status="STARTING"))),
+        job(state=JobState.STARTING, nodes=(node(pulls_image=True), node(1, pulls_image=True))),
         "030",
         "the container of node 0-1 of 2 is not up: the node pulls",
     ),
-    "dependency": (job(status="PENDING", depends_on=("job-0",)), "002", "it depends on job-0"),
+    "dependency": (
+        job(state=JobState.PENDING, depends_on=("job-0",)),
+        "002",
+        "it depends on job-0",
+    ),
     "dependency failed": (
-        job(status="FAILED", depends_on=("job-0",), reason="Dependent Job failed"),
+        job(state=JobState.FAILED, depends_on=("job-0",), reason="Dependent Job failed"),
         "002",
         "trainshed job why job-0",
     ),
@@ -296,26 +313,43 @@ FIRES: dict[str, tuple[Facts, str, str]] = {
     "another signal": (failed(ending(139)), "015", "ended by signal 11"),
     "tried again": (job(attempts=(ending(197),), most_attempts=3), "015", "tried 1 of 3 times"),
     "host": (
-        failed(ending(status_reason="Host EC2 (instance i-9) terminated.")),
+        failed(HOST_ENDED),
         "016",
         "Host EC2 (instance i-9) terminated, while it ran a node",
     ),
+    "host of a job that is tried again": (
+        failed(HOST_ENDED, most_attempts=3),
+        "016",
+        "AWS Batch tries such a job 3 times, so have it resume from a checkpoint",
+    ),
+    "a command that was not delivered": (
+        failed(
+            Ending(
+                exit_code=None,
+                reason=None,
+                status_reason="Undeliverable",
+                cause=EndCause.NOT_DELIVERED,
+            )
+        ),
+        "021",
+        "node 0 (None) did not get the command",
+    ),
     "time-out": (
-        failed(ending(143), reason="Job attempt duration exceeded timeout"),
+        failed(ending(143), reason="took too long", cause=EndCause.TIMED_OUT),
         "017",
         "its time-out of 3600 seconds",
     ),
     "time limit": (
         job(
-            status="FAILED",
-            was_stopped=True,
+            state=JobState.FAILED,
+            cause=EndCause.WAITED_TOO_LONG,
             reason="Canceled by JobStateTimeLimit action due to reason: CAPACITY:INSUFFICIENT",
         ),
         "018",
         "the queue ended it because it waited too long",
     ),
     "cancelled": (
-        failed(ending(143), was_stopped=True, reason="wrong data"),
+        failed(ending(143), cause=EndCause.STOPPED, reason="wrong data"),
         "019",
         "it was ended on request: wrong data",
     ),
@@ -339,7 +373,7 @@ FIRES: dict[str, tuple[Facts, str, str]] = {
     ),
     "a missing program of a plain EC2 node": (
         replace(
-            failed(ending(127), image="", scheduler=Scheduler.RUN_COMMAND),
+            failed(ending(127), image=""),
             printed=printed("bash: line 1: hl-smi: command not found"),
         ),
         "015",
@@ -374,13 +408,13 @@ FIRES: dict[str, tuple[Facts, str, str]] = {
     ),
     "unanswered": (waiting(unanswered=("may not call ec2:X",)), "020", "not looked at: may not"),
 }
-SILENT: dict[str, Facts] = {
-    "a job that waits for nothing known": FACTS,
+SILENT: dict[str, Evidence] = {
+    "a job that waits for nothing known": EVIDENCE,
     "a dependency that is over": job(depends_on=("job-0",)),
     "a queue that is updated": waiting(queue=replace(QUEUE, status="UPDATING")),
     "what a running job no longer needs": replace(
-        FACTS,
-        job=replace(WAITING, status="RUNNING", reason="for another reason"),
+        EVIDENCE,
+        job=replace(WAITING, state=JobState.RUNNING, reason="for another reason"),
         queue=replace(QUEUE, state="DISABLED"),
         environments=(replace(ENVIRONMENT, state="DISABLED", max_vcpus=0),),
         ahead=(other(),),
@@ -415,12 +449,7 @@ SILENT: dict[str, Facts] = {
     "a boot that failed before the job": waiting(
         instances=(replace(OLD, boot="failed: x", launched_at=NOW - 60 * MINUTE, is_running=False),)
     ),
-    "every container is up": job(
-        status="RUNNING", nodes=(node(status="RUNNING"), node(1, status="RUNNING"))
-    ),
-    "a plain EC2 node that has not got its command": job(
-        scheduler=Scheduler.RUN_COMMAND, status="RUNNING", nodes=(node(1, status="STARTING"),)
-    ),
+    "every container is up": running(),
     "a node that has just been launched": waiting(
         instances=(replace(OLD, launched_at=NOW - 9 * MINUTE),)
     ),
@@ -429,22 +458,21 @@ SILENT: dict[str, Facts] = {
         running(started_at=NOW - 60 * MINUTE), printed=printed("step", at=NOW - 29 * MINUTE)
     ),
     "a job that has just begun": running(started_at=NOW - 29 * MINUTE),
-    "a success": job(status="SUCCEEDED", attempts=(ending(197), ending(0))),
+    "a success": job(state=JobState.SUCCEEDED, attempts=(ending(197), ending(0))),
     "a success whose child node lost its host": job(
-        status="SUCCEEDED",
-        nodes=(node(), node(1, ending=ending(status_reason="Host EC2 (instance i-9) terminated."))),
+        state=JobState.SUCCEEDED, nodes=(node(), node(1, ending=HOST_ENDED))
     ),
     "a block that was there for a job that succeeded": replace(
-        block(ends_at=NOW), job=replace(WAITING, status="SUCCEEDED")
+        block(ends_at=NOW), job=replace(WAITING, state=JobState.SUCCEEDED)
     ),
 }
 
 
 @pytest.mark.parametrize("case", FIRES)
 def test_a_rule_names_the_reason_and_the_remedy(case: str) -> None:
-    facts, rule, words = FIRES[case]
+    evidence, rule, words = FIRES[case]
 
-    found = explain_job(facts)
+    found = explain_job(evidence)
 
     own = [finding for finding in found if finding.rule == f"TS-JOB-{rule}"]
     assert len(own) == 1, found
@@ -458,7 +486,7 @@ def test_a_rule_says_nothing_of_what_is_right(case: str) -> None:
 
 
 def test_a_cause_is_named_by_one_rule() -> None:
-    alone = {case for case, (facts, _, _) in FIRES.items() if len(explain_job(facts)) == 1}
+    alone = {case for case, (evidence, _, _) in FIRES.items() if len(explain_job(evidence)) == 1}
 
     # Its exit code is named, too; or why EC2 lacks the others.
     assert set(FIRES) - alone <= {
@@ -473,7 +501,7 @@ def test_a_cause_is_named_by_one_rule() -> None:
     "changes",
     [
         pytest.param({"instances": (OLD, replace(OLD, instance_id="i-2"))}, id="all-are-there"),
-        pytest.param({"ahead": (replace(other(), nodes=1),)}, id="another-job-has-it"),
+        pytest.param({"placed": (replace(other(), nodes=1),)}, id="another-job-has-it"),
         pytest.param({"reservations": (BLOCK,)}, id="paid-for-anyway"),
         pytest.param({"failed_launches": ()}, id="the-others-come"),
     ],
@@ -506,6 +534,13 @@ class Answers:
 
     def wait(self, service: str, waiter: str, **params: Any) -> None:
         raise AssertionError("nothing waits")
+
+
+def on_batch(region: Any) -> Scheduler:
+    outputs = {"Orchestrator": "batch", "JobQueue": "arn:queue", "JobDefinition": "arn:definition"}
+    scheduler = scheduler_of(region, "TrainCluster", outputs)
+    assert scheduler
+    return scheduler
 
 
 QUEUES = [
@@ -576,10 +611,10 @@ def test_the_blocks_of_a_resource_group_are_looked_up() -> None:
         get_service_quota={"Quota": {"Value": 0.0}},
     )
 
-    facts = gather(region, WAITING, NOW)
+    evidence = gather(on_batch(region), WAITING, NOW)
 
-    assert facts.unanswered == ()
-    assert facts.reservations == (replace(BLOCK, instance_type="trn1.32xlarge"),)
+    assert evidence.unanswered == ()
+    assert evidence.reservations == (replace(BLOCK, instance_type="trn1.32xlarge"),)
 
 
 def test_launches_reservation_and_members_are_looked_up() -> None:
@@ -626,15 +661,15 @@ def test_launches_reservation_and_members_are_looked_up() -> None:
         get_service_quota={"Quota": {"Value": 0.0}},
     )
 
-    facts = gather(region, WAITING, NOW)
+    evidence = gather(on_batch(region), WAITING, NOW)
 
-    assert facts.unanswered == ()
-    [launched] = facts.failed_launches
+    assert evidence.unanswered == ()
+    [launched] = evidence.failed_launches
     assert (launched.group, launched.message) == ("nodes-asg-1", "no capacity")
-    assert facts.reservations == (BLOCK,)
-    assert facts.joined == frozenset(("i-1",))
-    assert facts.quota == AppliedQuota(quota=TRN_QUOTA, value=0)
-    assert facts.environments == (replace(ENVIRONMENT, reason=""),)
+    assert evidence.reservations == (BLOCK,)
+    assert evidence.joined == frozenset(("i-1",))
+    assert evidence.quota == AppliedQuota(quota=TRN_QUOTA, value=0)
+    assert evidence.environments == (replace(ENVIRONMENT, reason=""),)
 
 
 def test_what_may_not_be_asked_is_named_and_the_rest_is_asked() -> None:
@@ -643,13 +678,13 @@ def test_what_may_not_be_asked_is_named_and_the_rest_is_asked() -> None:
         describe_compute_environments={"computeEnvironments": ENVIRONMENTS},
     )
 
-    facts = gather(region, WAITING, NOW)
+    evidence = gather(on_batch(region), WAITING, NOW)
 
-    assert facts.queue and facts.environments
-    assert facts.queue.capacity_wait_seconds == 7200
-    assert facts.node_price and facts.node_price.usd == 21.5
-    assert facts.joined is None
-    assert [each.rpartition(" ")[2] for each in facts.unanswered] == [
+    assert evidence.queue and evidence.environments
+    assert evidence.queue.capacity_wait_seconds == 7200
+    assert evidence.node_price and evidence.node_price.usd == 21.5
+    assert evidence.joined is None
+    assert [each.rpartition(" ")[2] for each in evidence.unanswered] == [
         "batch:list_jobs",
         "autoscaling:describe_auto_scaling_groups",
         "ec2:describe_instances",

@@ -1,4 +1,4 @@
-"""How jobs are looked at: in few calls, and ever less often while nothing changes."""
+"""How jobs are looked up in every cluster, and looked at: in few calls, and ever less often."""
 
 import base64
 import json
@@ -7,14 +7,28 @@ from typing import Any
 
 import pytest
 
+from trainshed.aws import AwsRefusal
 from trainshed.cli.job_display import display
 from trainshed.errors import TrainshedError
-from trainshed.jobs import run_command
-from trainshed.jobs.lookup import find_job
-from trainshed.jobs.model import ranges
+from trainshed.jobs.model import EndCause, Job, JobState, ranges
+from trainshed.jobs.scheduler import find_job
 from trainshed.jobs.watching import watch
 
 NODES = 250
+
+
+def stack(name: str, **outputs: str) -> dict[str, Any]:
+    found = [{"OutputKey": key, "OutputValue": value} for key, value in outputs.items()]
+    return {"StackName": name, "Outputs": found}
+
+
+def batch_stack(name: str, queue: str) -> dict[str, Any]:
+    return stack(name, Orchestrator="batch", JobQueue=queue, JobDefinition="arn:definition")
+
+
+EC2_STACK = stack(
+    "PlainCluster", Orchestrator="ec2", JobDocument="document", NodeGroup="nodes", LogGroup="jobs"
+)
 
 
 class Batch:
@@ -38,8 +52,9 @@ class Batch:
         return {"jobs": [self._job(each) for each in reversed(params["jobs"])]}
 
     def pages(self, service: str, operation: str, key: str, **params: Any) -> Any:
-        assert operation == "describe_job_queues"
-        return []
+        # A stack without outputs is no cluster's.
+        stacks = [{"StackName": "TrainNetwork"}, batch_stack("TrainCluster", "arn:queue")]
+        return {"Stacks": stacks, "jobSummaryList": []}[key]
 
     def _job(self, job_id: str) -> dict[str, Any]:
         index = job_id.partition("#")[2]
@@ -58,7 +73,7 @@ class Batch:
 
 def test_a_node_that_pulls_the_container_image_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     region: Any = Batch("STARTING")
-    job = find_job(region, "job-1")
+    _, job = find_job(region, "job-1")
 
     with display() as show:
         show(job, ["a line"])
@@ -79,7 +94,7 @@ class BetweenAttempts(Batch):
 def test_no_attempt_is_counted_before_a_node_of_it_waits_or_runs() -> None:
     region: Any = BetweenAttempts("RUNNING")
 
-    job = find_job(region, "job-1")
+    _, job = find_job(region, "job-1")
 
     assert job.attempt == 1
 
@@ -87,7 +102,7 @@ def test_no_attempt_is_counted_before_a_node_of_it_waits_or_runs() -> None:
 def test_the_nodes_of_a_large_job_are_asked_for_by_the_hundred_and_are_in_order() -> None:
     region: Any = Batch("RUNNING")
 
-    job = find_job(region, "job-1")
+    _, job = find_job(region, "job-1")
 
     assert [node.index for node in job.nodes] == list(range(NODES))
     assert [len(each) for each in region.asked] == [1, 100, 100, 50]
@@ -96,9 +111,9 @@ def test_the_nodes_of_a_large_job_are_asked_for_by_the_hundred_and_are_in_order(
 def test_a_job_that_does_not_change_is_asked_for_less_and_less_often() -> None:
     region: Any = Batch(*["RUNNABLE"] * 9, "RUNNING", "RUNNING", "SUCCEEDED")
     pauses: list[float] = []
-    job = find_job(region, "job-1")
+    scheduler, job = find_job(region, "job-1")
 
-    statuses = [each.status for each in watch(region, job, pauses.append)]
+    statuses = [each.status for each in watch(scheduler, job, pauses.append)]
 
     assert statuses == [*["RUNNABLE"] * 8, "RUNNING", "RUNNING", "SUCCEEDED"]
     assert pauses[0] == 1
@@ -123,46 +138,158 @@ def test_indices_of_nodes_are_written_as_ranges(indices: list[int], text: str) -
 
 def test_a_job_that_batch_forgets_ends_the_watching() -> None:
     region: Any = Batch("RUNNING")
-    job = find_job(region, "job-1")
+    scheduler, job = find_job(region, "job-1")
     region.call = lambda *_, **__: {"jobs": []}
 
-    with pytest.raises(TrainshedError, match="no longer knows job job-1"):
-        list(watch(region, job, lambda _: None))
+    with pytest.raises(TrainshedError, match="AWS Batch no longer knows job job-1"):
+        list(watch(scheduler, job, lambda _: None))
+
+
+COMMAND = "01234567-89ab-cdef-0123-456789abcdef"
+SUBMITTED = datetime(2026, 11, 1, tzinfo=UTC)
 
 
 class RunCommand:
-    """A region with one job of two nodes, whose instances come in another order, on one there."""
+    """A region with one job of two nodes, whose instances come in another order.
+
+    Args:
+        main: details of the status of the main node.
+        there: the instances that have not ended.
+    """
 
     name = "us-west-2"
     nodes = ("i-main", "i-child")
 
+    def __init__(self, main: str = "InProgress", there: tuple[str, ...] = nodes) -> None:
+        self.main, self.there = main, there
+
     def pages(self, service: str, operation: str, key: str, **_: Any) -> Any:
         document = {"hosts": ["10.0.0.1", "10.0.0.2"], "instances": self.nodes}
         job = base64.b64encode(json.dumps(document).encode()).decode()
-        now = datetime(2026, 11, 1, tzinfo=UTC)
         progress = {"Status": "InProgress", "StatusDetails": "InProgress"}
+        main = progress
+        if self.main != "InProgress":
+            main = {"Status": "Failed", "StatusDetails": self.main}
         command = {
             "CommandId": COMMAND,
+            "Comment": "pretrain",
+            "DocumentName": "document",
             "InstanceIds": self.nodes[::-1],
             "Parameters": {"Job": [job]},
-            "RequestedDateTime": now,
+            "RequestedDateTime": SUBMITTED,
             **progress,
         }
         return {
+            "Stacks": [EC2_STACK],
             "Commands": [command],
-            "CommandInvocations": [{"InstanceId": each, **progress} for each in self.nodes],
-            "Reservations": [{"Instances": [{"InstanceId": "i-child"}]}],
+            "CommandInvocations": [
+                {"InstanceId": "i-child", **progress},
+                {"InstanceId": "i-main", **main},
+            ],
+            "Reservations": [{"Instances": [{"InstanceId": each} for each in self.there]}],
         }[key]
 
 
-COMMAND = "01234567-89ab-cdef-0123-456789abcdef"
+def command_job(region: Any) -> Job:
+    return find_job(region, COMMAND)[1]
 
 
 def test_a_job_whose_main_node_is_gone_has_failed_in_whatever_order_instances_come() -> None:
-    region: Any = RunCommand()
+    job = command_job(RunCommand(there=("i-child",)))
 
-    job = run_command.describe(region, COMMAND)
+    assert (job.state, job.cause) == (JobState.FAILED, EndCause.HOST_ENDED)
+    assert job.reason == "the instance i-main has ended"
+    assert [node.state for node in job.nodes] == [JobState.FAILED, JobState.RUNNING]
 
-    assert job
-    assert (job.status, job.reason) == ("FAILED", "Host EC2 (instance i-main) terminated.")
-    assert [node.status for node in job.nodes] == ["FAILED", "RUNNING"]
+
+@pytest.mark.parametrize(
+    ("details", "cause"),
+    [
+        ("Execution Timed Out", EndCause.TIMED_OUT),
+        ("Undeliverable", EndCause.NOT_DELIVERED),
+        ("Failed", None),
+    ],
+)
+def test_what_ended_a_node_is_read_from_the_details_of_its_status(
+    details: str, cause: EndCause | None
+) -> None:
+    job = command_job(RunCommand(details))
+
+    assert job.main.ending
+    assert job.main.ending.cause is cause
+
+
+def test_a_node_that_takes_too_long_ends_its_job_for_that() -> None:
+    job = command_job(RunCommand("ExecutionTimedOut"))
+
+    assert (job.cause, job.reason) == (EndCause.TIMED_OUT, "ExecutionTimedOut")
+
+
+class Clusters:
+    """A region with a job called pretrain in the queue of each cluster.
+
+    Args:
+        created_at: when the job of each queue was submitted; None where the caller may not ask.
+    """
+
+    name = "us-west-2"
+
+    def __init__(self, **created_at: int | None) -> None:
+        self.created_at = created_at
+
+    def pages(self, service: str, operation: str, key: str, **params: Any) -> Any:
+        if key == "Stacks":
+            return [
+                stack("Other", Orchestrator="argo"),
+                *(batch_stack(queue.title(), queue) for queue in self.created_at),
+            ]
+        created_at = self.created_at[params["jobQueue"]]
+        if created_at is None:
+            raise AwsRefusal("AccessDenied", f"may not list {params['jobQueue']}")
+        return [self._job(params["jobQueue"], created_at)]
+
+    def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
+        assert operation == "describe_jobs"
+        jobs = (self._job(queue, at) for queue, at in self.created_at.items() if at is not None)
+        return {"jobs": [each for each in jobs if each["jobId"] in params["jobs"]]}
+
+    def _job(self, queue: str, created_at: int) -> dict[str, Any]:
+        return {
+            "jobId": f"in-{queue}",
+            "jobName": "pretrain",
+            "jobQueue": queue,
+            "status": "RUNNABLE",
+            "createdAt": created_at,
+        }
+
+
+@pytest.mark.parametrize(
+    ("created_at", "asked", "found"),
+    [
+        pytest.param({"one": 1, "two": 2, "three": 1}, "pretrain", "in-two", id="newest"),
+        pytest.param({"one": 1, "two": 2}, "in-one", "in-one", id="id"),
+        pytest.param({"one": None, "two": 2}, "pretrain", "in-two", id="one-is-refused"),
+    ],
+)
+def test_a_job_is_looked_up_in_every_cluster(
+    created_at: dict[str, int | None], asked: str, found: str
+) -> None:
+    region: Any = Clusters(**created_at)
+
+    _, job = find_job(region, asked)
+
+    assert job.job_id == found
+
+
+def test_a_refusal_is_told_where_no_job_is_found() -> None:
+    region: Any = Clusters(one=None, two=None)
+
+    with pytest.raises(AwsRefusal, match="may not list one"):
+        find_job(region, "pretrain")
+
+
+def test_a_job_that_no_cluster_has_is_not_found() -> None:
+    region: Any = Clusters()
+
+    with pytest.raises(TrainshedError, match="no job has the id or the name 'pretrain'"):
+        find_job(region, "pretrain")

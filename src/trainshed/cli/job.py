@@ -92,9 +92,8 @@ def submit(
 
     The cluster must be deployed. Put a command after --.
     """
-    from trainshed.jobs.destination import find_destination
     from trainshed.jobs.local_files import local_files_warning
-    from trainshed.jobs.lookup import find_job
+    from trainshed.jobs.scheduler import find_job, find_scheduler
     from trainshed.jobs.sent_files import pack
     from trainshed.jobs.submission import Submission, job_name, launched
     from trainshed.recipes import Work, work_on
@@ -129,11 +128,11 @@ def submit(
             say(f"variable: {variable}={value}", err=True)
         say(f"command: {shlex.join(work.command)}", err=True)
     place = _region(plan.region)
-    job_id = find_destination(place, plan.name).submit(place, submission)
+    job_id = find_scheduler(place, plan.name).submit(submission)
     say(job_id)
     there = "" if environment_region(os.environ) == plan.region else f" --region {plan.region}"
     if watch:
-        _follow(place, find_job(place, job_id), there)
+        _follow(*find_job(place, job_id), there)
         return
     for what, subcommand in (
         ("follow it", "watch"),
@@ -191,11 +190,10 @@ def list_command(
     as_json: JsonOption = False,
 ) -> None:
     """List the jobs of a cluster, the newest first; AWS forgets old ones."""
-    from trainshed.jobs.destination import find_destination
+    from trainshed.jobs.scheduler import find_scheduler
 
     plan = load_cluster(cluster, clusters, region)
-    place = _region(plan.region)
-    found = find_destination(place, plan.name).jobs(place)
+    found = find_scheduler(_region(plan.region), plan.name).jobs()
     if not found and not as_json:
         say(f"{plan.name} has no jobs")
         return
@@ -214,10 +212,9 @@ def watch(job: JobArgument, region: JobRegionOption = None) -> None:
     On a terminal a table that changes, elsewhere a line for each change. Ctrl-C ends the watching,
     not the job. Exits with 0 when the job succeeds and with 1 when it fails.
     """
-    from trainshed.jobs.lookup import find_job
+    from trainshed.jobs.scheduler import find_job
 
-    place = _region(region)
-    _follow(place, find_job(place, job), f" --region {region}" if region else "")
+    _follow(*find_job(_region(region), job), f" --region {region}" if region else "")
 
 
 @app.command()
@@ -235,15 +232,14 @@ def logs(
     """Print what a node has printed, in its latest attempt."""
     from trainshed.jobs.logs import follow as follow_job
     from trainshed.jobs.logs import log_lines
-    from trainshed.jobs.lookup import find_job
+    from trainshed.jobs.scheduler import find_job
 
-    place = _region(region)
-    found = find_job(place, job)
+    scheduler, found = find_job(_region(region), job)
     if not follow:
-        say(*log_lines(place, found, node))
+        say(*log_lines(scheduler, found, node))
         return
     try:
-        for _, lines in follow_job(place, found, node, time.sleep):
+        for _, lines in follow_job(scheduler, found, node, time.sleep):
             say(*lines)
     except KeyboardInterrupt:
         _tell_it_goes_on(found.job_id, "")
@@ -259,12 +255,10 @@ def cancel(
     region: JobRegionOption = None,
 ) -> None:
     """End a job, whether it waits or runs; the command gets SIGTERM. Asks nothing."""
-    from trainshed.jobs.ending import end_job
-    from trainshed.jobs.lookup import find_job
+    from trainshed.jobs.scheduler import end_job, find_job
 
-    place = _region(region)
-    found = find_job(place, job)
-    end_job(place, found, reason)
+    scheduler, found = find_job(_region(region), job)
+    end_job(scheduler, found, reason)
     say(f"ending job {found.job_id} ({found.name}), which was {found.status}")
 
 
@@ -275,14 +269,14 @@ def why(job: JobArgument, region: JobRegionOption = None, as_json: JsonOption = 
     It asks AWS about the job, its queue, compute environment, launches, quota, reservation and
     nodes. Exits with 1 when it finds something.
     """
-    from trainshed.jobs.lookup import find_job
-    from trainshed.jobs.why import explain_job, gather
+    from trainshed.jobs.scheduler import find_job
+    from trainshed.jobs.why.gathering import gather
+    from trainshed.jobs.why.rules import explain_job
 
-    place = _region(region)
     now = datetime.now(UTC)
-    found = find_job(place, job)
-    facts = gather(place, found, now)
-    findings, printed = explain_job(facts), facts.printed
+    scheduler, found = find_job(_region(region), job)
+    evidence = gather(scheduler, found, now)
+    findings, printed = explain_job(evidence), evidence.printed
     if as_json:
         print_json(
             {
@@ -298,7 +292,11 @@ def why(job: JobArgument, region: JobRegionOption = None, as_json: JsonOption = 
         say(
             f"job {found.job_id} ({found.name}) of {found.node_count} nodes is {found.status}"
             f"{attempt if found.most_attempts > 1 else ''}; submitted {_age(found.created_at)} ago"
-            + (f", printed last {_age(printed.at)} ago" if printed and not found.is_over else "")
+            + (
+                f", printed last {_age(printed.at)} ago"
+                if printed and not found.state.is_over
+                else ""
+            )
         )
         for finding in findings:
             say(str(finding))
@@ -309,11 +307,11 @@ def why(job: JobArgument, region: JobRegionOption = None, as_json: JsonOption = 
     raise typer.Exit(bool(findings))
 
 
-def _follow(place: Any, job: Any, there: str) -> None:
+def _follow(scheduler: Any, job: Any, there: str) -> None:
     """Show a job until it is over.
 
     Args:
-        place: its region.
+        scheduler: what runs it.
         job: the job.
         there: option that names the region in commands, or an empty text.
 
@@ -323,15 +321,16 @@ def _follow(place: Any, job: Any, there: str) -> None:
     """
     from trainshed.cli.job_display import display
     from trainshed.jobs.logs import follow
+    from trainshed.jobs.model import JobState
 
     try:
         with display() as show:
-            for now, lines in follow(place, job, None, time.sleep):
+            for now, lines in follow(scheduler, job, None, time.sleep):
                 show(now, lines)
     except KeyboardInterrupt:
         _tell_it_goes_on(job.job_id, there)
         raise
-    if now.status == "FAILED":
+    if now.state is JobState.FAILED:
         failed = [node for node in now.nodes if node.ending and node.ending.exit_code]
         ended = [f"node {node.index}: {node.ending}" for node in failed[:1]]
         raise Failure(

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from trainshed.cli.output import rich_line, say
-from trainshed.jobs.model import Job, JobNode, ranges
+from trainshed.jobs.model import Job, JobNode, JobState, ranges
 
 Show = Callable[[Job, Sequence[str]], None]
 
@@ -46,21 +46,21 @@ class _Lines:
 
     def show(self, job: Job, lines: Sequence[str]) -> None:
         """Print what changed; the last lines of a job come before its end."""
-        if job.is_over:
+        if job.state.is_over:
             self._print_log(job, lines)
         if (state := job_text(job)) != self._job:
             self._job = state
             self._print(job, f"job {state}")
         changed: dict[str, list[int]] = {}
         for node in job.nodes:
-            reason = _reason(job, node)
+            reason = _reason(node)
             text = f"{node.status}: {reason}" if reason else node.status
             if text != self._nodes.get(node.index):
                 self._nodes[node.index] = text
                 changed.setdefault(text, []).append(node.index)
         for text, indices in changed.items():
             self._print(job, f"node {ranges(indices)} {text}")
-        if not job.is_over:
+        if not job.state.is_over:
             self._print_log(job, lines)
 
     def _print_log(self, job: Job, lines: Sequence[str]) -> None:
@@ -98,7 +98,7 @@ class _Table:
             table.add_column(heading, overflow="fold")
         rows = max(_FEWEST_ROWS, self._console.height - _OTHER_LINES)
         # Where not all fit, those that failed are what somebody looks for.
-        shown = sorted(job.nodes, key=lambda node: node.status != "FAILED")[:rows]
+        shown = sorted(job.nodes, key=lambda node: node.state is not JobState.FAILED)[:rows]
         for node in sorted(shown, key=lambda node: node.index):
             ending = node.ending
             cells = (
@@ -107,7 +107,7 @@ class _Table:
                 duration(self._seconds(node)),
                 node.address or "",
                 "" if ending is None or ending.exit_code is None else str(ending.exit_code),
-                (ending.reason or ending.status_reason or "") if ending else _reason(job, node),
+                (ending.reason or ending.status_reason or "") if ending else _reason(node),
             )
             table.add_row(*map(rich_line, cells))
         if rest := [node for node in job.nodes if node not in shown]:
@@ -125,11 +125,11 @@ class _Table:
         return (datetime.now(UTC) - since).total_seconds()
 
 
-def _reason(job: Job, node: JobNode) -> str:
+def _reason(node: JobNode) -> str:
     """Return how a node ended, or why it does not run yet."""
     if node.ending:
         return str(node.ending)
-    return "pulls the container image" if node in job.pulling else ""
+    return "pulls the container image" if node.pulls_image else ""
 
 
 def job_text(job: Job) -> str:

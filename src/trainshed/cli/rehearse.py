@@ -20,7 +20,7 @@ from trainshed.cli.options import (
 from trainshed.cli.output import print_records, say
 from trainshed.cli.progress import progress
 from trainshed.jobs.local_files import local_files_warning
-from trainshed.jobs.model import Job
+from trainshed.jobs.model import Job, JobState
 from trainshed.jobs.sent_files import pack
 from trainshed.jobs.submission import launched
 from trainshed.recipes import Work, rehearsal_on
@@ -128,7 +128,7 @@ def run(
     attempts = "1 attempt" if len(job.attempts) == 1 else f"{len(job.attempts)} attempts"
     reason = f": {job.reason}" if job.reason else ""
     say(f"the job has {job.status} after {attempts}{reason}")
-    if job.status == "SUCCEEDED":
+    if job.state is JobState.SUCCEEDED:
         rmtree(place.folder)
         return
     say(f"the log of the embedded AWS is {place.log}", err=True)

@@ -1,4 +1,4 @@
-"""A job and its nodes, in the words of AWS Batch whatever runs them."""
+"""A job and its nodes, whatever runs them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,19 +6,40 @@ from datetime import datetime
 from enum import StrEnum
 from itertools import pairwise
 
-# AWS Batch, JobStatus.
-WAITING = ("SUBMITTED", "PENDING", "RUNNABLE")
-STARTED = ("STARTING", "RUNNING")
-OVER = ("SUCCEEDED", "FAILED")
-# AWS Batch's statusReason, seen by its users; see trainshed.jobs.why.
-TIMED_OUT = "Job attempt duration exceeded timeout"
+
+class JobState(StrEnum):
+    """How far a job or one of its nodes has come.
+
+    PENDING was just submitted, or waits for other jobs to succeed; QUEUED waits for nodes; STARTING
+    has them, and its command does not run yet.
+    """
+
+    PENDING = "PENDING"
+    QUEUED = "QUEUED"
+    STARTING = "STARTING"
+    RUNNING = "RUNNING"
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+
+    @property
+    def waits(self) -> bool:
+        """It has not got its nodes."""
+        return self in (JobState.PENDING, JobState.QUEUED)
+
+    @property
+    def is_over(self) -> bool:
+        """It has succeeded or failed for good."""
+        return self in (JobState.SUCCEEDED, JobState.FAILED)
 
 
-class Scheduler(StrEnum):
-    """What runs a job."""
+class EndCause(StrEnum):
+    """What ends a job or one of its nodes, when that is not its own command."""
 
-    BATCH = "AWS Batch"
-    RUN_COMMAND = "Systems Manager"
+    HOST_ENDED = "its host ended"
+    NOT_DELIVERED = "the node did not get the command"
+    STOPPED = "somebody asked for its end"
+    TIMED_OUT = "it took longer than its time-out"
+    WAITED_TOO_LONG = "it waited longer than its queue allows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,18 +56,37 @@ class LogStream:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogPage:
+    """A part of what a node has printed.
+
+    Attributes:
+        lines: its lines.
+        at: when the last one was printed; None when there is none.
+        next_token: names the page that comes after it; at the end of the log the one that named
+            this page.
+    """
+
+    lines: tuple[str, ...]
+    at: datetime | None
+    next_token: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
     """How an attempt of a node ended.
 
     Attributes:
-        exit_code: of the container; None when it never ran, or its host ended.
-        reason: why the container did not run or ended, in ECS's words.
-        status_reason: the same of the attempt, in AWS Batch's words; None when it ended by itself.
+        exit_code: of the container or command; None when it never ran, or its host ended.
+        reason: why the container did not run or ended; None when there is no container.
+        status_reason: why the attempt ended, in the words of the service that runs it; None when
+            it ended by itself.
+        cause: what ended it; None when that was its own command.
     """
 
     exit_code: int | None
     reason: str | None
     status_reason: str | None
+    cause: EndCause | None
 
     def __str__(self) -> str:
         """Return what is known, in a line."""
@@ -62,7 +102,9 @@ class JobNode:
     Attributes:
         index: from 0.
         is_main: the job ends when this node ends.
-        status: for instance RUNNING.
+        state: how far it has come.
+        status: the same in the words of the service that runs it, for instance RUNNABLE.
+        pulls_image: its container waits for its image.
         address: private IPv4 address of its container; None while it has none.
         started_at: when its container began to run.
         stopped_at: when it ended.
@@ -74,7 +116,9 @@ class JobNode:
 
     index: int
     is_main: bool
+    state: JobState
     status: str
+    pulls_image: bool
     address: str | None
     started_at: datetime | None
     stopped_at: datetime | None
@@ -89,12 +133,13 @@ class Job:
     """A job.
 
     Attributes:
-        scheduler: what runs it.
         job_id: its id.
         name: its name.
-        status: for instance RUNNABLE.
-        reason: AWS Batch's statusReason, if it says more than that the container ended.
-        queue: ARN of its queue; empty without one.
+        state: how far it has come.
+        status: the same in the words of the service that runs it, for instance RUNNABLE.
+        reason: why it is in that state, in the service's words, if that says more than that its
+            command ended.
+        cause: what has ended it, or is about to; None when that is its own command.
         created_at: when it was submitted.
         started_at: when its main node began to run.
         stopped_at: when it ended.
@@ -106,16 +151,15 @@ class Job:
         log_group: of what its nodes print.
         depends_on: ids of jobs that have to succeed first.
         timeout_seconds: how long an attempt may take; None without a limit.
-        was_stopped: somebody, or the queue, has asked for its end.
         nodes: by index.
     """
 
-    scheduler: Scheduler
     job_id: str
     name: str
+    state: JobState
     status: str
     reason: str | None
-    queue: str
+    cause: EndCause | None
     created_at: datetime
     started_at: datetime | None
     stopped_at: datetime | None
@@ -127,13 +171,7 @@ class Job:
     log_group: str
     depends_on: tuple[str, ...]
     timeout_seconds: int | None
-    was_stopped: bool
     nodes: tuple[JobNode, ...]
-
-    @property
-    def is_over(self) -> bool:
-        """It has succeeded or failed for good."""
-        return self.status in OVER
 
     @property
     def main(self) -> JobNode:
@@ -141,20 +179,10 @@ class Job:
         return next(node for node in self.nodes if node.is_main)
 
     @property
-    def pulling(self) -> tuple[JobNode, ...]:
-        """Nodes whose container is not up.
-
-        AWS Batch user guide, "Job states": a job is STARTING until its image is pulled and its
-        container runs.
-        """
-        batch = self.scheduler is Scheduler.BATCH
-        return tuple(node for node in self.nodes if batch and node.status == "STARTING")
-
-    @property
     def attempt(self) -> int:
         """Number of the current or last attempt."""
         # AWS Batch says that an attempt is over before it ends the job, or tries it again.
-        ended = self.is_over or all(node.status in OVER for node in self.nodes)
+        ended = self.state.is_over or all(node.state.is_over for node in self.nodes)
         return max(1, len(self.attempts) + (0 if ended else 1))
 
 

@@ -2,23 +2,22 @@
 
 from collections.abc import Callable, Iterator
 
-from trainshed.aws import Region
 from trainshed.errors import Failure
 from trainshed.jobs.model import Job
-from trainshed.jobs.schedulers import SCHEDULERS
+from trainshed.jobs.scheduler import Scheduler
 
-# AWS Batch slows down accounts that ask often, also for others' calls: a job that does not change
+# AWS slows down accounts that ask often, also for others' calls: a job that does not change
 # is asked for less and less often.
 _SHORTEST_PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 10.0
 _LONGER = 1.5
 
 
-def watch(region: Region, job: Job, pause: Callable[[float], None]) -> Iterator[Job]:
+def watch(scheduler: Scheduler, job: Job, pause: Callable[[float], None]) -> Iterator[Job]:
     """Yield a job as it is now, and again and again until it is over.
 
     Args:
-        region: where it is.
+        scheduler: what runs it.
         job: as it was found.
         pause: waits so many seconds between two looks.
 
@@ -27,11 +26,11 @@ def watch(region: Region, job: Job, pause: Callable[[float], None]) -> Iterator[
     """
     seconds = _SHORTEST_PAUSE_SECONDS
     yield job
-    while not job.is_over:
+    while not job.state.is_over:
         pause(seconds)
-        before, found = job, SCHEDULERS[job.scheduler].describe(region, job.job_id)
+        before, found = job, scheduler.job(job.job_id)
         if found is None:
-            raise Failure(f"{job.scheduler} no longer knows job {job.job_id}")
+            raise Failure(f"{scheduler.service} no longer knows job {job.job_id}")
         job = found
         unchanged = job == before
         seconds = (

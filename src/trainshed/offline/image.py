@@ -9,7 +9,6 @@ import re
 
 from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import Failure, TrainshedError
-from trainshed.jobs.batch import node_properties
 from trainshed.plan import ClusterPlan
 
 _IN_ECR = re.compile(
@@ -70,7 +69,8 @@ def add_image_of_jobs(region: Region, definition: str) -> None:
         Failure: the image's repository is not there.
         TrainshedError: nothing can stand for the image.
     """
-    [group] = node_properties(region, definition)["nodeRangeProperties"]
+    answer = region.call("batch", "describe_job_definitions", jobDefinitions=[definition])
+    [group] = answer["jobDefinitions"][0]["nodeProperties"]["nodeRangeProperties"]
     _add(region, definition.split(":")[4], group["container"]["image"], None)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from embedded_aws.embedded import EmbeddedAws
 from trainshed.errors import TrainshedError
 from trainshed.offline.stand_in import add_stand_in
+from trainshed.orchestrators import ORCHESTRATOR_OUTPUT
 from trainshed.synthesis import SynthesisedStack, read_app, synthesise
 
 _CHANNEL = re.compile(r"/trainshed/ami/([a-z]+)/([a-z0-9]+)/[A-Za-z0-9_.-]+")
@@ -29,7 +30,7 @@ def synthesised(cluster: str, output: Path) -> dict[str, SynthesisedStack]:
     clusters = [
         name
         for name, stack in stacks.items()
-        if {"JobDefinition", "JobDocument"} & stack.template.get("Outputs", {}).keys()
+        if ORCHESTRATOR_OUTPUT in stack.template.get("Outputs", {})
     ]
     if cluster not in clusters:
         raise TrainshedError(

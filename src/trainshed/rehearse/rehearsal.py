@@ -16,11 +16,10 @@ from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, parse_as_of
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
-from trainshed.jobs.destination import find_destination
 from trainshed.jobs.local_files import is_sent, names_a_file
 from trainshed.jobs.logs import follow
-from trainshed.jobs.lookup import find_job
 from trainshed.jobs.model import Job
+from trainshed.jobs.scheduler import find_job, find_scheduler
 from trainshed.jobs.submission import Submission
 from trainshed.offline.image import add_image_of_jobs
 from trainshed.orchestrators import ORCHESTRATOR_OUTPUT, Orchestrator, part, traits
@@ -174,7 +173,7 @@ def run_job(
             two nodes; or the job ended before its fault.
     """
     region = Region(aws.settings.regions[0], aws.client)
-    destination = find_destination(region, rehearsal.cluster)
+    scheduler = find_scheduler(region, rehearsal.cluster)
     orchestrator = Orchestrator(outputs[ORCHESTRATOR_OUTPUT])
     kind = rehearsal.fault
     fault = find_fault(kind, orchestrator, rehearsal.cluster) if kind else None
@@ -182,7 +181,7 @@ def run_job(
         add_image_of_jobs(region, outputs["JobDefinition"])
     if fault and fault.before:
         fault.before(aws, outputs)
-    most = destination.most_nodes(region)
+    most = scheduler.most_nodes()
     _check_nodes(rehearsal, most)
     nodes = rehearsal.nodes or min(_NODES, most)
     if fault and fault.of_child and nodes == 1:
@@ -198,9 +197,9 @@ def run_job(
         environment=work.environment,
         files=work.files,
     )
-    job = find_job(region, destination.submit(region, submission))
+    scheduler, job = find_job(region, scheduler.submit(submission))
     inject, due = fault.during if fault else None, False
-    for now, lines in follow(region, job, None, lambda _: sleep(_LOOK_SECONDS)):
+    for now, lines in follow(scheduler, job, None, lambda _: sleep(_LOOK_SECONDS)):
         seen(now, lines)
         due = due or any(_is_time(line, rehearsal.fault_after) for line in lines)
         # The child may start after that line.

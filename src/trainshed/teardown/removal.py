@@ -6,7 +6,7 @@ from collections.abc import Callable
 from trainshed.aws import Region
 from trainshed.deployed_stacks import DeployedStack, status_of
 from trainshed.errors import Failure
-from trainshed.jobs.batch import deregister_with_files
+from trainshed.jobs.scheduler import scheduler_of
 from trainshed.teardown.survey import Survey
 
 _PAUSE_SECONDS = 5
@@ -48,8 +48,8 @@ def remove(region: Region, survey: Survey, *, show: Callable[[str], None]) -> No
                 f"{stack.name} is {status}: {_reasons(region, stack)}; mend that, and run the same "
                 "command again"
             )
-        for definition in stack.ids("AWS::Batch::JobDefinition"):
-            deregister_with_files(region, definition)
+        if scheduler := scheduler_of(region, stack.name, stack.outputs):
+            scheduler.tidy()
         show(f"{stack.name}: deleted")
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from trainshed.aws import Region
 from trainshed.deployed_stacks import DeployedStack, find_stack, importers
 from trainshed.errors import Failure, UnknownName
-from trainshed.jobs import batch, run_command
 from trainshed.jobs.model import ListedJob
+from trainshed.jobs.scheduler import scheduler_of
 from trainshed.orchestrators import Orchestrator, traits
 from trainshed.plan import ClusterPlan
 from trainshed.plan.stack_names import stack_name
@@ -110,15 +110,19 @@ def survey(
             each.name: tuple(left_groups(region, each)) for each in networks if each in removed
         },
         kept=tuple(kept),
-        jobs=tuple(job for stack in removed for job in _unfinished_jobs(region, stack)),
+        jobs=tuple(_unfinished_jobs(region, compute)) if compute and compute in removed else (),
     )
 
 
-def _unfinished_jobs(region: Region, stack: DeployedStack) -> Iterator[ListedJob]:
-    for queue in stack.ids("AWS::Batch::JobQueue"):
-        yield from batch.unfinished_jobs(region, queue)
-    for document in stack.ids("AWS::SSM::Document"):
-        yield from run_command.unfinished_jobs(region, document)
+def _unfinished_jobs(region: Region, compute: DeployedStack) -> list[ListedJob]:
+    scheduler = scheduler_of(region, compute.name, compute.outputs)
+    # A stack whose creation failed has no outputs, and no jobs.
+    if scheduler is None and compute.outputs:
+        raise Failure(
+            f"{compute.name} was deployed by an earlier version, whose jobs cannot be looked up; "
+            f"deploy it again, then tear down: npx cdk deploy {compute.name}"
+        )
+    return scheduler.jobs(unfinished=True) if scheduler else []
 
 
 def _names(cluster: ClusterPlan) -> dict[str, str]:

@@ -7,7 +7,8 @@ from trainshed.capacity_reservations import CapacityReservation
 from trainshed.catalogue import increase_command
 from trainshed.catalogue.capacity_blocks import ENDS_EARLY
 from trainshed.findings import Finding, Severity
-from trainshed.jobs.why.facts import Facts
+from trainshed.jobs.model import JobState
+from trainshed.jobs.why.evidence import Evidence
 
 # What EC2 and EC2 Auto Scaling say of a launch that failed, and what to do.
 _REMEDIES = {
@@ -26,11 +27,11 @@ _REMEDIES = {
 }
 
 
-def check_failed_launches(facts: Facts) -> Iterator[Finding]:
+def check_failed_launches(evidence: Evidence) -> Iterator[Finding]:
     """EC2 Auto Scaling knows why a launch failed, also where AWS Batch gives no reason."""
-    messages = dict.fromkeys(each.message for each in facts.failed_launches)
-    for message in messages if facts.waits else ():
-        latest = max(each.at for each in facts.failed_launches if each.message == message)
+    messages = dict.fromkeys(each.message for each in evidence.failed_launches)
+    for message in messages if evidence.waits else ():
+        latest = max(each.at for each in evidence.failed_launches if each.message == message)
         remedy = next(
             (text for part, text in _REMEDIES.items() if part in message.casefold()),
             "put right what the message names",
@@ -44,33 +45,32 @@ def check_failed_launches(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def check_quota(facts: Facts) -> Iterator[Finding]:
+def check_quota(evidence: Evidence) -> Iterator[Finding]:
     """The whole job must fit in the account's quota at once; Capacity Blocks do not count."""
-    applied = facts.quota
-    in_block = any(each.is_block for each in facts.reservations)
-    if facts.waits and applied and not in_block and applied.value < facts.vcpus:
-        region = facts.job.queue.split(":")[3]
+    applied = evidence.quota
+    in_block = any(each.is_block for each in evidence.reservations)
+    if evidence.waits and applied and not in_block and applied.value < evidence.vcpus:
         yield Finding(
             rule="TS-JOB-010",
             severity=Severity.ERROR,
-            message=f"the job needs {facts.vcpus} vCPUs, and the account's quota "
+            message=f"the job needs {evidence.vcpus} vCPUs, and the account's quota "
             f"{applied.quota.name!r} ({applied.quota.code}) is {applied.value:g}",
-            remedy=increase_command(applied.quota, facts.vcpus, region),
+            remedy=increase_command(applied.quota, evidence.vcpus, evidence.region),
         )
 
 
-def check_reservation(facts: Facts) -> Iterator[Finding]:
+def check_reservation(evidence: Evidence) -> Iterator[Finding]:
     """Nodes of a reservation or a block are there between its start and its end."""
-    if not (facts.waits or facts.job.status == "FAILED"):
+    if not (evidence.waits or evidence.job.state is JobState.FAILED):
         return
-    closed = {each: _why_closed(each, facts.now) for each in facts.reservations}
+    closed = {each: _why_closed(each, evidence.now) for each in evidence.reservations}
     usable = [each for each, why in closed.items() if why is None]
     if not usable:
         for each, why in closed.items():
             if why:
                 yield _of_reservation(f"{each} {why[0]}", why[1])
         return
-    names, nodes = " and ".join(map(str, usable)), facts.job.node_count
+    names, nodes = " and ".join(map(str, usable)), evidence.job.node_count
     are, have, their = ("are", "have", "their") if len(usable) > 1 else ("is", "has", "its")
     total, free = sum(each.total for each in usable), sum(each.available for each in usable)
     if total < nodes:
@@ -78,23 +78,24 @@ def check_reservation(facts: Facts) -> Iterator[Finding]:
             f"{names} {are} for {total} instances, and the job has {nodes} nodes",
             f"submit with --nodes {total}",
         )
-    elif facts.waits and free < nodes and not facts.instances:
+    elif evidence.waits and free < nodes and not evidence.instances:
         yield _of_reservation(
             f"{names} {have} {free} of {their} {total} instances free",
             "wait until the others are free, or ask for fewer nodes",
         )
 
 
-def check_idle_nodes(facts: Facts) -> Iterator[Finding]:
+def check_idle_nodes(evidence: Evidence) -> Iterator[Finding]:
     """Nodes of a job that has not got all are billed while it waits; reserved ones are anyway."""
-    placed = sum(each.nodes for each in facts.ahead if each.status != "RUNNABLE")
-    idle, wanted = sum(each.is_running for each in facts.instances) - placed, facts.job.node_count
-    lacks = facts.failed_launches or (facts.job.reason or "").startswith("CAPACITY:")
-    if not (facts.waits and lacks) or facts.reservations or not 0 < idle < wanted:
+    placed = sum(each.nodes for each in evidence.placed)
+    idle = sum(each.is_running for each in evidence.instances) - placed
+    wanted = evidence.job.node_count
+    lacks = evidence.failed_launches or (evidence.job.reason or "").startswith("CAPACITY:")
+    if not (evidence.waits and lacks) or evidence.reservations or not 0 < idle < wanted:
         return
-    price = facts.node_price
+    price = evidence.node_price
     cost = f"{price.usd * idle:,.2f} USD an hour" if price else "a price that is not known"
-    limit = facts.queue.capacity_wait_seconds if facts.queue else None
+    limit = evidence.queue.capacity_wait_seconds if evidence.queue else None
     until = f" for {limit / 3600:g} hours (job.capacity_wait_hours)" if limit else ""
     yield Finding(
         rule="TS-JOB-033",

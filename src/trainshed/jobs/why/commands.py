@@ -3,21 +3,16 @@
 from collections.abc import Iterator
 
 from trainshed.findings import Finding, Severity
-from trainshed.jobs.model import Scheduler, ranges
-from trainshed.jobs.why.facts import Facts
-
-# Systems Manager user guide, "Understanding command statuses".
-_UNDELIVERED = ("DeliveryTimedOut", "InvalidPlatform", "Undeliverable")
+from trainshed.jobs.model import EndCause, ranges
+from trainshed.jobs.why.evidence import Evidence
 
 
-def check_delivery(facts: Facts) -> Iterator[Finding]:
+def check_delivery(evidence: Evidence) -> Iterator[Finding]:
     """A node whose agent does not answer, or that has ended, does not start its part."""
-    if facts.job.scheduler is not Scheduler.RUN_COMMAND:
-        return
     lost = [
         node
-        for node in facts.job.nodes
-        if node.ending and node.ending.status_reason in _UNDELIVERED
+        for node in evidence.job.nodes
+        if node.ending and node.ending.cause is EndCause.NOT_DELIVERED
     ]
     if lost:
         yield Finding(

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from trainshed.exit_codes import PEER_LOST
 from trainshed.findings import Finding, Severity
-from trainshed.jobs.model import TIMED_OUT, Ending, Job, Scheduler, ranges
-from trainshed.jobs.why.facts import Facts
+from trainshed.jobs.model import EndCause, Ending, Job, JobState, ranges
+from trainshed.jobs.why.evidence import Evidence
 from trainshed.jobs.why.printed import missing
 
-_TIME_LIMIT = "Canceled by JobStateTimeLimit"
-_HOST = "Host EC2"
+# Causes whose exit codes are those of processes that were told to end.
+_TOLD = (EndCause.STOPPED, EndCause.TIMED_OUT, EndCause.WAITED_TOO_LONG)
 _NO_COMMAND = (
     "the command is not in the container image {image}; with --plain it is started without "
     "trainshed-launch, which only our images have"
@@ -43,35 +43,35 @@ _CODES = {
 }
 
 
-def check_container(facts: Facts) -> Iterator[Finding]:
+def check_container(evidence: Evidence) -> Iterator[Finding]:
     """A container that does not start ends the attempt, before anything is printed."""
-    for ending in dict.fromkeys(_endings(facts)):
+    for ending in dict.fromkeys(_endings(evidence)):
         if not ending.reason or ending.exit_code not in (None, 127, 137):
             continue
         reason = ending.reason.casefold()
         known = [text for part, text in _NOT_STARTED.items() if part in reason]
         remedy = (known or ["put right what the reason names"])[0]
-        if known or not (ending.status_reason or "").startswith(_HOST):
+        if known or ending.cause is not EndCause.HOST_ENDED:
             yield Finding(
                 rule="TS-JOB-014",
                 severity=Severity.ERROR,
                 message=f"the container did not run: {ending.reason.rstrip('.')}",
-                remedy=remedy.format(image=facts.job.image, log_group=facts.job.log_group),
+                remedy=remedy.format(image=evidence.job.image, log_group=evidence.job.log_group),
             )
 
 
-def check_exit_code(facts: Facts) -> Iterator[Finding]:
+def check_exit_code(evidence: Evidence) -> Iterator[Finding]:
     """The exit code of the main node's container is that of the launcher."""
-    job = facts.job
-    if _stopped(facts) or job.status == "SUCCEEDED":
+    job = evidence.job
+    if job.cause in _TOLD or job.state is JobState.SUCCEEDED:
         return
-    for code in dict.fromkeys(ending.exit_code for ending in _endings(facts)):
+    for code in dict.fromkeys(ending.exit_code for ending in _endings(evidence)):
         if not code:
             continue
         nodes = [
             node.index for node in job.nodes if node.ending and node.ending.exit_code == code
         ] or [job.main.index]
-        meaning = _lacked(facts, nodes) or _meaning(job, code)
+        meaning = _lacked(evidence, nodes) or _meaning(job, code)
         tried = f", tried {len(job.attempts)} of {job.most_attempts} times"
         yield Finding(
             rule="TS-JOB-015",
@@ -82,30 +82,34 @@ def check_exit_code(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def check_host(facts: Facts) -> Iterator[Finding]:
+def check_host(evidence: Evidence) -> Iterator[Finding]:
     """The host of a node ended, which ends the node."""
-    job = facts.job
-    endings = (*_endings(facts), *(node.ending for node in job.nodes if node.ending))
-    reasons = [each.status_reason or "" for each in endings if job.status != "SUCCEEDED"]
-    for reason in dict.fromkeys(reason for reason in reasons if reason.startswith(_HOST)):
+    job = evidence.job
+    endings = (*_endings(evidence), *(node.ending for node in job.nodes if node.ending))
+    lost = [
+        each.status_reason
+        for each in endings
+        if each.cause is EndCause.HOST_ENDED and job.state is not JobState.SUCCEEDED
+    ]
+    for reason in dict.fromkeys(filter(None, lost)):
         yield Finding(
             rule="TS-JOB-016",
             severity=Severity.ERROR,
             message=f"{reason.rstrip('.')}, while it ran a node of the job",
             remedy="if nobody ended it, its hardware failed or its Capacity Block ended; "
             + (
-                f"AWS Batch tries such a job {job.most_attempts} times, so have it"
-                if job.scheduler is Scheduler.BATCH
+                f"{evidence.service} tries such a job {job.most_attempts} times, so have it"
+                if job.most_attempts > 1
                 else "submit the job again, and have it"
             )
             + " resume from a checkpoint",
         )
 
 
-def check_timeout(facts: Facts) -> Iterator[Finding]:
+def check_timeout(evidence: Evidence) -> Iterator[Finding]:
     """A job ends when an attempt takes longer than it may."""
-    job = facts.job
-    if job.status == "FAILED" and (job.reason or "").startswith(TIMED_OUT):
+    job = evidence.job
+    if job.state is JobState.FAILED and job.cause is EndCause.TIMED_OUT:
         yield Finding(
             rule="TS-JOB-017",
             severity=Severity.ERROR,
@@ -116,12 +120,12 @@ def check_timeout(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def check_stopped(facts: Facts) -> Iterator[Finding]:
+def check_stopped(evidence: Evidence) -> Iterator[Finding]:
     """Somebody, or the queue, ended the job."""
-    job = facts.job
-    if job.status != "FAILED" or not job.reason:
+    job = evidence.job
+    if job.state is not JobState.FAILED or not job.reason:
         return
-    if job.reason.startswith(_TIME_LIMIT):
+    if job.cause is EndCause.WAITED_TOO_LONG:
         yield Finding(
             rule="TS-JOB-018",
             severity=Severity.ERROR,
@@ -129,7 +133,7 @@ def check_stopped(facts: Facts) -> Iterator[Finding]:
             remedy="submit it again when there is capacity, with fewer nodes, or after mending "
             "what the reason names; for capacity, job.capacity_wait_hours is the limit",
         )
-    elif job.was_stopped:
+    elif job.cause is EndCause.STOPPED:
         yield Finding(
             rule="TS-JOB-019",
             severity=Severity.ERROR,
@@ -138,22 +142,16 @@ def check_stopped(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _endings(facts: Facts) -> tuple[Ending, ...]:
+def _endings(evidence: Evidence) -> tuple[Ending, ...]:
     """Return how the attempts ended, the newest first, when that did not succeed."""
-    return () if facts.job.status == "SUCCEEDED" else facts.job.attempts[::-1]
+    return () if evidence.job.state is JobState.SUCCEEDED else evidence.job.attempts[::-1]
 
 
-def _stopped(facts: Facts) -> bool:
-    """Whether the exit codes are those of processes that were told to end."""
-    job = facts.job
-    return job.was_stopped or (job.reason or "").startswith((TIMED_OUT, _TIME_LIMIT))
-
-
-def _lacked(facts: Facts, nodes: list[int]) -> str | None:
+def _lacked(evidence: Evidence, nodes: list[int]) -> str | None:
     """Return what a node lacked, if one of these is the node whose last lines say so."""
-    printed = facts.printed
+    printed = evidence.printed
     lacked = missing(printed.lines) if printed and printed.node in nodes else None
-    where = "in the container image" if facts.job.image else "on the node"
+    where = "in the container image" if evidence.job.image else "on the node"
     return f"{lacked} is not {where}" if lacked else None
 
 

@@ -1,252 +1,46 @@
-"""Ask AWS about a job and about what it needs.
+"""Gather what is known of a job and of what it needs."""
 
-A question that AWS refuses, for instance because the credentials lack a permission, leaves its
-answer empty and is noted; the others are asked all the same.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypeVar
 
-from trainshed.aws import AwsRefusal, Region
-from trainshed.capacity_reservations import CapacityReservation, find_group, find_reservation
-from trainshed.catalogue import lookup
-from trainshed.errors import UnknownName
-from trainshed.jobs.batch import unfinished_jobs
-from trainshed.jobs.logs import Printed, last_printed
-from trainshed.jobs.model import Job, ListedJob, Scheduler
-from trainshed.jobs.why.facts import (
-    Environment,
-    Facts,
-    FailedLaunch,
-    Instance,
-    Queue,
-)
-from trainshed.prices import Price, Purchase, instance_item, load_prices
-from trainshed.quotas import AppliedQuota, find_quota
-from trainshed.tags import BOOT_TAG, CLUSTER_TAG
+from trainshed.jobs.model import Job
+from trainshed.jobs.scheduler import Scheduler
+from trainshed.jobs.why.evidence import Evidence, Printed
+from trainshed.jobs.why.questions import Questions
 
-# Auto Scaling tries a launch again and again; the newest tell.
-_MOST_ACTIVITIES = 20
-# ECS API reference, DescribeContainerInstances: "A list of up to 100".
-_CONTAINER_INSTANCES_AT_ONCE = 100
-
-_Answer = TypeVar("_Answer")
+_SHOWN_LINES = 10
 
 
-def gather(region: Region, job: Job, now: datetime) -> Facts:
+def gather(scheduler: Scheduler, job: Job, now: datetime) -> Evidence:
     """Return what AWS says of a job.
 
+    A question that AWS refuses leaves its answer empty and is noted; the others are asked all the
+    same.
+
     Args:
-        region: where it is.
+        scheduler: what runs it.
         job: the job.
         now: the time.
     """
-    unanswered: list[str] = []
-
-    def ask(question: Callable[[], _Answer], otherwise: _Answer) -> _Answer:
-        try:
-            return question()
-        except AwsRefusal as error:
-            unanswered.append(str(error))
-            return otherwise
-
-    printed = ask(lambda: _printed(region, job), None)
-    if job.scheduler is Scheduler.RUN_COMMAND:
-        # It says itself how each node ended, and waits for nothing.
-        return Facts(job=job, now=now, printed=printed, unanswered=tuple(unanswered))
-    no_queue: tuple[Queue | None, tuple[str, ...]] = (None, ())
-    no_environments: tuple[Environment, ...] = ()
-    queue, order = ask(lambda: _queue(region, job.queue), no_queue)
-    environments = ask(lambda: _environments(region, order), no_environments)
-    return Facts(
-        job=job,
-        now=now,
-        queue=queue,
-        environments=environments,
-        ahead=ask(lambda: tuple(_ahead(region, job)), ()),
-        failed_launches=ask(lambda: tuple(_failed_launches(region, environments, job)), ()),
-        instances=ask(lambda: tuple(_instances(region, environments)), ()),
-        joined=ask(lambda: frozenset(_joined(region, environments)), None),
-        reservations=ask(lambda: _reservations(region, environments), ()),
-        quota=ask(lambda: _quota(region, environments), None),
-        node_price=_node_price(region, environments),
-        printed=printed,
-        unanswered=tuple(dict.fromkeys(unanswered)),
-    )
+    questions = Questions()
+    printed = questions.ask(lambda: _printed(scheduler, job), None)
+    evidence = scheduler.evidence(job, now, questions)
+    unanswered = tuple(dict.fromkeys(questions.refusals))
+    return replace(evidence, printed=printed, unanswered=unanswered)
 
 
-def _printed(region: Region, job: Job) -> Printed | None:
-    """Return what the first node that failed, or else the main node, printed last."""
+def _printed(scheduler: Scheduler, job: Job) -> Printed | None:
+    """Return what the first node that failed, or else the main node, printed last.
+
+    Its latest attempt whose container started counts.
+    """
     failed = (node for node in job.nodes if node.ending and node.ending.exit_code)
-    return last_printed(region, next(failed, job.main)) if job.nodes else None
-
-
-def _queue(region: Region, arn: str) -> tuple[Queue | None, tuple[str, ...]]:
-    """Return a queue, and the ARNs of its compute environments in order."""
-    for each in region.pages("batch", "describe_job_queues", "jobQueues", jobQueues=[arn]):
-        order = sorted(each["computeEnvironmentOrder"], key=lambda entry: int(entry["order"]))
-        queue = Queue(
-            name=each["jobQueueName"],
-            state=each["state"],
-            status=each.get("status", "VALID"),
-            reason=each.get("statusReason", ""),
-            capacity_wait_seconds=next(
-                (
-                    limit["maxTimeSeconds"]
-                    for limit in each.get("jobStateTimeLimitActions", ())
-                    if limit["reason"] == "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"
-                ),
-                None,
-            ),
-        )
-        return queue, tuple(entry["computeEnvironment"] for entry in order)
-    return None, ()
-
-
-def _environments(region: Region, arns: tuple[str, ...]) -> tuple[Environment, ...]:
-    if not arns:
-        return ()
-    found = {
-        each["computeEnvironmentArn"]: _environment(each)
-        for each in region.pages(
-            "batch",
-            "describe_compute_environments",
-            "computeEnvironments",
-            computeEnvironments=list(arns),
-        )
-    }
-    return tuple(found[arn] for arn in arns if arn in found)
-
-
-def _environment(each: Mapping[str, Any]) -> Environment:
-    resources = each.get("computeResources", {})
-    template = resources.get("launchTemplate")
-    return Environment(
-        name=each["computeEnvironmentName"],
-        state=each.get("state", "ENABLED"),
-        status=each.get("status", "VALID"),
-        reason=each.get("statusReason", ""),
-        kind=resources.get("type", "UNMANAGED"),
-        max_vcpus=resources.get("maxvCpus", 0),
-        instance_types=tuple(resources.get("instanceTypes", ())),
-        ecs_cluster=each.get("ecsClusterArn", ""),
-        cluster=resources.get("tags", {}).get(CLUSTER_TAG),
-        launch_template=(template["launchTemplateId"], template.get("version") or "$Default")
-        if template and "launchTemplateId" in template
-        else None,
-    )
-
-
-def _node_price(region: Region, environments: Iterable[Environment]) -> Price | None:
-    """Return what a node costs, where the environments have one type."""
-    types = {name for each in environments for name in each.instance_types}
-    if len(types) != 1:
+    node = next(failed, job.main)
+    stream = node.log or (node.past_logs[-1] if node.past_logs else None)
+    if stream is None:
         return None
-    return load_prices(region.name).price(instance_item(Purchase.ON_DEMAND, *types))
-
-
-def _ahead(region: Region, job: Job) -> Iterator[ListedJob]:
-    """Yield the jobs that a first-in-first-out queue places before a job, or has placed."""
-    for other in unfinished_jobs(region, job.queue):
-        placed = other.status in ("STARTING", "RUNNING")
-        waits_longer = other.status == "RUNNABLE" and other.created_at < job.created_at
-        if other.job_id != job.job_id and (placed or waits_longer):
-            yield other
-
-
-def _failed_launches(
-    region: Region, environments: Iterable[Environment], job: Job
-) -> Iterator[FailedLaunch]:
-    # AWS Batch calls an environment's groups ENVIRONMENT-asg-UUID.
-    prefixes = tuple(f"{each.name}-asg-" for each in environments)
-    groups = [
-        each["AutoScalingGroupName"]
-        for each in region.pages("autoscaling", "describe_auto_scaling_groups", "AutoScalingGroups")
-        if prefixes and each["AutoScalingGroupName"].startswith(prefixes)
-    ]
-    for group in groups:
-        activities = region.call(
-            "autoscaling",
-            "describe_scaling_activities",
-            AutoScalingGroupName=group,
-            MaxRecords=_MOST_ACTIVITIES,
-        )["Activities"]
-        for each in activities:
-            if each["StatusCode"] == "Failed" and each["StartTime"] >= job.created_at:
-                message = each.get("StatusMessage") or each.get("Description", "")
-                yield FailedLaunch(group=group, message=message, at=each["StartTime"])
-
-
-def _instances(region: Region, environments: Iterable[Environment]) -> Iterator[Instance]:
-    clusters = [each.cluster for each in environments if each.cluster]
-    if not clusters:
-        return
-    tagged = {"Name": f"tag:{CLUSTER_TAG}", "Values": clusters}
-    for group in region.pages("ec2", "describe_instances", "Reservations", Filters=[tagged]):
-        for each in group["Instances"]:
-            tags = {tag["Key"]: tag["Value"] for tag in each.get("Tags", ())}
-            yield Instance(
-                instance_id=each["InstanceId"],
-                is_running=each["State"]["Name"] in ("pending", "running"),
-                launched_at=each["LaunchTime"],
-                boot=tags.get(BOOT_TAG),
-            )
-
-
-def _joined(region: Region, environments: Iterable[Environment]) -> Iterator[str]:
-    """Yield the ids of the instances that are container instances of the environments."""
-    for cluster in filter(None, (each.ecs_cluster for each in environments)):
-        members = list(
-            region.pages(
-                "ecs", "list_container_instances", "containerInstanceArns", cluster=cluster
-            )
-        )
-        for start in range(0, len(members), _CONTAINER_INSTANCES_AT_ONCE):
-            some = members[start : start + _CONTAINER_INSTANCES_AT_ONCE]
-            answer = region.call(
-                "ecs", "describe_container_instances", cluster=cluster, containerInstances=some
-            )
-            for each in answer["containerInstances"]:
-                yield each["ec2InstanceId"]
-
-
-def _reservations(
-    region: Region, environments: Iterable[Environment]
-) -> tuple[CapacityReservation, ...]:
-    for environment in environments:
-        if environment.launch_template is None:
-            continue
-        template_id, version = environment.launch_template
-        [data] = region.call(
-            "ec2",
-            "describe_launch_template_versions",
-            LaunchTemplateId=template_id,
-            Versions=[version],
-        )["LaunchTemplateVersions"]
-        target = (
-            data["LaunchTemplateData"]
-            .get("CapacityReservationSpecification", {})
-            .get("CapacityReservationTarget", {})
-        )
-        if reservation_id := target.get("CapacityReservationId"):
-            found = find_reservation(region, reservation_id)
-            return (found,) if found else ()
-        if arn := target.get("CapacityReservationResourceGroupArn"):
-            group = find_group(region, arn)
-            return tuple(
-                each
-                for each in (group.reservations if group else ())
-                if each.is_block and each.instance_type in environment.instance_types
-            )
-    return ()
-
-
-def _quota(region: Region, environments: Iterable[Environment]) -> AppliedQuota | None:
-    for name in (name for each in environments for name in each.instance_types):
-        try:
-            quota = lookup(name).on_demand_quota
-        except UnknownName:
-            continue
-        return find_quota(region, quota)
-    return None
+    end = scheduler.log_end(stream, _SHOWN_LINES)
+    lines = [line for line in end.lines if line.strip()]
+    if not lines or end.at is None:
+        return None
+    return Printed(node=node.index, lines=tuple(lines[-_SHOWN_LINES:]), at=end.at)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from trainshed.findings import Finding, Severity
-from trainshed.jobs.model import ranges
-from trainshed.jobs.why.facts import Facts, Instance
+from trainshed.jobs.model import JobState, ranges
+from trainshed.jobs.why.evidence import Evidence, Instance
 
 # A node waits up to half an hour for its file system; without one it joins within minutes.
 _JOINS_WITHIN = timedelta(minutes=10)
@@ -14,12 +14,12 @@ _SHOWN = 3
 _FAILED = "failed: "
 
 
-def check_boots(facts: Facts) -> Iterator[Finding]:
+def check_boots(evidence: Evidence) -> Iterator[Finding]:
     """A node whose first boot fails says why, powers itself off and takes no job."""
     failed: dict[str, list[Instance]] = {}
     # EC2 tells a launch's second.
-    since = facts.job.created_at.replace(microsecond=0)
-    for each in facts.instances if facts.waits else ():
+    since = evidence.job.created_at.replace(microsecond=0)
+    for each in evidence.instances if evidence.waits else ():
         if each.boot and each.boot.startswith(_FAILED) and each.launched_at >= since:
             failed.setdefault(each.boot.removeprefix(_FAILED), []).append(each)
     for reason, instances in failed.items():
@@ -32,19 +32,19 @@ def check_boots(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def check_joined(facts: Facts) -> Iterator[Finding]:
+def check_joined(evidence: Evidence) -> Iterator[Finding]:
     """A node takes jobs after its ECS agent has joined the compute environment's cluster."""
-    if facts.joined is None or not facts.waits:
+    if evidence.joined is None or not evidence.waits:
         return
     late = [
         each
-        for each in facts.instances
+        for each in evidence.instances
         if each.is_running
-        and each.instance_id not in facts.joined
-        and facts.now - each.launched_at >= _JOINS_WITHIN
+        and each.instance_id not in evidence.joined
+        and evidence.now - each.launched_at >= _JOINS_WITHIN
     ]
     if late:
-        minutes = min(facts.now - each.launched_at for each in late) // timedelta(minutes=1)
+        minutes = min(evidence.now - each.launched_at for each in late) // timedelta(minutes=1)
         booted = all(each.boot == "ok" for each in late)
         yield Finding(
             rule="TS-JOB-013",
@@ -58,32 +58,33 @@ def check_joined(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def check_containers(facts: Facts) -> Iterator[Finding]:
+def check_containers(evidence: Evidence) -> Iterator[Finding]:
     """A node pulls the container image and unpacks it before its command starts."""
-    job = facts.job
-    if not job.pulling:
+    job = evidence.job
+    pulling = [node.index for node in job.nodes if node.pulls_image]
+    if not pulling:
         return
     since = ""
     if job.started_at:
-        minutes = (facts.now - job.started_at) // timedelta(minutes=1)
+        minutes = (evidence.now - job.started_at) // timedelta(minutes=1)
         since = f", {minutes} minutes after the main node's"
     yield Finding(
         rule="TS-JOB-030",
         severity=Severity.WARNING,
-        message=f"the container of node {ranges(each.index for each in job.pulling)} of "
+        message=f"the container of node {ranges(pulling)} of "
         f"{job.node_count} is not up{since}: the node pulls {job.image} and unpacks it",
         remedy="wait: trainshed-launch gives the nodes half an hour, or what its --wait says; a "
         "smaller image, or one in this region's ECR, comes sooner",
     )
 
 
-def check_silence(facts: Facts) -> Iterator[Finding]:
+def check_silence(evidence: Evidence) -> Iterator[Finding]:
     """A training prints now and then; one that hangs prints nothing until its time-out."""
-    job, printed = facts.job, facts.printed
+    job, printed = evidence.job, evidence.printed
     since = printed.at if printed else job.started_at
-    if job.status != "RUNNING" or since is None or facts.now - since < _SILENT_FOR:
+    if job.state is not JobState.RUNNING or since is None or evidence.now - since < _SILENT_FOR:
         return
-    minutes = (facts.now - since) // timedelta(minutes=1)
+    minutes = (evidence.now - since) // timedelta(minutes=1)
     yield Finding(
         rule="TS-JOB-032",
         severity=Severity.WARNING,

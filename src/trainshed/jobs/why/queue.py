@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from trainshed.findings import Finding, Severity
-from trainshed.jobs.why.facts import Facts
+from trainshed.jobs.model import JobState
+from trainshed.jobs.why.evidence import Evidence
 
 _SHOWN = 5
 # AWS Batch user guide, "Jobs stuck in a RUNNABLE status": beginnings of a statusReason.
@@ -24,22 +25,22 @@ _REMEDIES = {
 _OTHERWISE = "wait some minutes and ask again; the other findings may say more"
 
 
-def check_dependencies(facts: Facts) -> Iterator[Finding]:
+def check_dependencies(evidence: Evidence) -> Iterator[Finding]:
     """A job starts after those that it depends on, and fails with them."""
-    job = facts.job
-    if job.depends_on and job.status in ("PENDING", "FAILED") and not job.attempts:
+    job = evidence.job
+    if job.depends_on and job.state in (JobState.PENDING, JobState.FAILED) and not job.attempts:
         yield Finding(
             rule="TS-JOB-002",
-            severity=Severity.ERROR if job.is_over else Severity.WARNING,
+            severity=Severity.ERROR if job.state.is_over else Severity.WARNING,
             message=f"it depends on {', '.join(job.depends_on)}, and starts only after success",
             remedy=f"trainshed job why {job.depends_on[0]}",
         )
 
 
-def check_queue(facts: Facts) -> Iterator[Finding]:
+def check_queue(evidence: Evidence) -> Iterator[Finding]:
     """A queue gives its jobs to nodes when it is enabled and valid."""
-    queue = facts.queue
-    if queue and facts.waits and (queue.state != "ENABLED" or queue.status == "INVALID"):
+    queue = evidence.queue
+    if queue and evidence.waits and (queue.state != "ENABLED" or queue.status == "INVALID"):
         said = f" ({queue.reason})" if queue.reason else ""
         yield Finding(
             rule="TS-JOB-003",
@@ -51,9 +52,9 @@ def check_queue(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def check_environments(facts: Facts) -> Iterator[Finding]:
+def check_environments(evidence: Evidence) -> Iterator[Finding]:
     """A compute environment launches nodes when it is enabled and valid."""
-    for each in facts.environments if facts.waits else ():
+    for each in evidence.environments if evidence.waits else ():
         said = f" ({each.reason})" if each.reason else ""
         if each.status == "INVALID":
             yield Finding(
@@ -74,9 +75,9 @@ def check_environments(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def check_kinds(facts: Facts) -> Iterator[Finding]:
+def check_kinds(evidence: Evidence) -> Iterator[Finding]:
     """AWS Batch runs multi-node parallel jobs on managed on-demand EC2 only."""
-    for each in facts.environments if facts.waits and facts.job.node_count > 1 else ():
+    for each in evidence.environments if evidence.waits and evidence.job.node_count > 1 else ():
         if each.kind != "EC2":
             yield Finding(
                 rule="TS-JOB-005",
@@ -87,40 +88,41 @@ def check_kinds(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def check_size(facts: Facts) -> Iterator[Finding]:
+def check_size(evidence: Evidence) -> Iterator[Finding]:
     """The whole job must fit in one compute environment at once."""
-    for each in facts.environments if facts.waits else ():
-        if each.kind == "EC2" and facts.vcpus > each.max_vcpus:
-            job = facts.job
+    for each in evidence.environments if evidence.waits else ():
+        if each.kind == "EC2" and evidence.vcpus > each.max_vcpus:
+            job = evidence.job
             yield Finding(
                 rule="TS-JOB-006",
                 severity=Severity.ERROR,
-                message=f"{job.node_count} nodes of {job.node_vcpus} vCPUs need {facts.vcpus}, and "
-                f"compute environment {each.name} has at most {each.max_vcpus}",
+                message=f"{job.node_count} nodes of {job.node_vcpus} vCPUs need {evidence.vcpus}, "
+                f"and compute environment {each.name} has at most {each.max_vcpus}",
                 remedy=f"submit with --nodes {each.max_vcpus // max(1, job.node_vcpus)}, or raise "
                 "instance.nodes.max in the cluster file and deploy",
             )
 
 
-def check_status_reason(facts: Facts) -> Iterator[Finding]:
+def check_status_reason(evidence: Evidence) -> Iterator[Finding]:
     """AWS Batch says itself why the job at the head of a queue is stuck."""
-    reason = facts.job.reason
-    if facts.waits and reason:
+    reason = evidence.job.reason
+    if evidence.waits and reason:
         remedy = next((text for code, text in _REMEDIES.items() if reason.startswith(code)), None)
         yield Finding(
             rule="TS-JOB-007",
             severity=Severity.ERROR if remedy else Severity.WARNING,
-            message=f"AWS Batch says: {reason.rstrip('.')}",
+            message=f"{evidence.service} says: {reason.rstrip('.')}",
             remedy=remedy or _OTHERWISE,
         )
 
 
-def check_ahead(facts: Facts) -> Iterator[Finding]:
+def check_ahead(evidence: Evidence) -> Iterator[Finding]:
     """Jobs of a queue get nodes in their order, and one that cannot be placed blocks the rest."""
-    if facts.job.status != "RUNNABLE" or not facts.ahead:
+    others = (*evidence.placed, *evidence.ahead)
+    if evidence.job.state is not JobState.QUEUED or not others:
         return
     # Oldest first: it is the one that blocks.
-    jobs = sorted(facts.ahead, key=lambda job: job.created_at)
+    jobs = sorted(others, key=lambda job: job.created_at)
     nodes = sum(job.nodes for job in jobs)
     names = ", ".join(f"{job.name} {job.job_id} {job.status}" for job in jobs[:_SHOWN])
     more = f" and {len(jobs) - _SHOWN} more" if len(jobs) > _SHOWN else ""

@@ -10,14 +10,14 @@ from trainshed.jobs.why.capacity import (
     check_quota,
     check_reservation,
 )
-from trainshed.jobs.why.facts import Facts
+from trainshed.jobs.why.evidence import Evidence
 
-Rule = Callable[[Facts], Iterator[Finding]]
+Rule = Callable[[Evidence], Iterator[Finding]]
 
 
-def check_unanswered(facts: Facts) -> Iterator[Finding]:
+def check_unanswered(evidence: Evidence) -> Iterator[Finding]:
     """What could not be asked may hide the reason."""
-    for refusal in facts.unanswered:
+    for refusal in evidence.unanswered:
         yield Finding(
             rule="TS-JOB-020",
             severity=Severity.WARNING,
@@ -52,6 +52,6 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def explain_job(facts: Facts) -> list[Finding]:
+def explain_job(evidence: Evidence) -> list[Finding]:
     """Return what every rule finds."""
-    return [finding for rule in RULES for finding in rule(facts)]
+    return [finding for rule in RULES for finding in rule(evidence)]

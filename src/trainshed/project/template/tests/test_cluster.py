@@ -9,7 +9,7 @@ import pytest
 from embedded_aws.deployment import Deployment
 from embedded_aws.embedded import EmbeddedAws
 from trainshed.aws import Region
-from trainshed.jobs.destination import find_destination
+from trainshed.jobs.scheduler import find_scheduler
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.plan import ClusterPlan, load_fleet
 
@@ -60,5 +60,4 @@ def test_every_cluster_deploys(
 
     for cluster in clusters:
         region = Region(cluster.region, clean_aws.client)
-        jobs = find_destination(region, cluster.name)
-        assert jobs.most_nodes(region) == cluster.nodes.max
+        assert find_scheduler(region, cluster.name).most_nodes() == cluster.nodes.max

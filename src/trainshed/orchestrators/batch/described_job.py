@@ -4,18 +4,24 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from trainshed.jobs.model import OVER, Ending, Job, JobNode, LogStream, Scheduler
+from trainshed.jobs.model import EndCause, Ending, Job, JobNode, JobState, ListedJob, LogStream
 
+# AWS Batch, JobStatus.
+WAITING = ("SUBMITTED", "PENDING", "RUNNABLE")
+STARTED = ("STARTING", "RUNNING")
+OVER = ("SUCCEEDED", "FAILED")
+_STATES = {"SUBMITTED": JobState.PENDING, "RUNNABLE": JobState.QUEUED}
 # AWS Batch user guide, "Using the awslogs log driver": unless the definition names a group.
 _LOG_GROUP = "/aws/batch/job"
 # AWS Batch's statusReason of every container that ended by itself.
 _EXITED = "Essential container in task exited"
-
-
-def reason_of(described: Mapping[str, Any]) -> str | None:
-    """Return a statusReason, if it says more than that a container ended by itself."""
-    reason: str | None = described.get("statusReason")
-    return None if reason == _EXITED else reason
+# Beginnings of a statusReason: AWS Batch user guide, "Automated job retries"; of the others, what
+# its users have seen.
+_CAUSES = {
+    "Host EC2": EndCause.HOST_ENDED,
+    "Job attempt duration exceeded timeout": EndCause.TIMED_OUT,
+    "Canceled by JobStateTimeLimit": EndCause.WAITED_TOO_LONG,
+}
 
 
 def read_job(described: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> Job:
@@ -27,12 +33,12 @@ def read_job(described: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -
     """
     container = _container(described)
     return Job(
-        scheduler=Scheduler.BATCH,
         job_id=described["jobId"],
         name=described["jobName"],
+        state=_state(described),
         status=described["status"],
-        reason=reason_of(described),
-        queue=described["jobQueue"],
+        reason=_reason(described),
+        cause=_cause(described),
         created_at=_time(described, "createdAt") or datetime.fromtimestamp(0, UTC),
         started_at=_time(described, "startedAt"),
         stopped_at=_time(described, "stoppedAt"),
@@ -44,8 +50,19 @@ def read_job(described: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -
         log_group=_log_group(container),
         depends_on=tuple(each["jobId"] for each in described.get("dependsOn", ())),
         timeout_seconds=described.get("timeout", {}).get("attemptDurationSeconds"),
-        was_stopped=described.get("isTerminated", False) or described.get("isCancelled", False),
         nodes=tuple(map(_node, nodes or (described,))),
+    )
+
+
+def read_listed(summary: Mapping[str, Any]) -> ListedJob:
+    """Read a job as ListJobs returns it."""
+    return ListedJob(
+        job_id=summary["jobId"],
+        name=summary["jobName"],
+        status=summary["status"],
+        reason=_reason(summary),
+        nodes=node_count(summary),
+        created_at=datetime.fromtimestamp(summary["createdAt"] / 1000, UTC),
     )
 
 
@@ -59,17 +76,21 @@ def _node(described: Mapping[str, Any]) -> JobNode:
     container = described.get("container", {})
     group = _log_group(container)
     past = (_log(each.get("container", {}), group) for each in described.get("attempts", ()))
-    over = described["status"] in OVER
+    state = _state(described)
     return JobNode(
         index=details["nodeIndex"],
         is_main=details["isMainNode"],
+        state=state,
         status=described["status"],
+        # AWS Batch user guide, "Job states": a job is STARTING until its image is pulled and its
+        # container runs.
+        pulls_image=state is JobState.STARTING,
         address=next(
             (each["privateIpv4Address"] for each in container.get("networkInterfaces", ())), None
         ),
         started_at=_time(described, "startedAt"),
         stopped_at=_time(described, "stoppedAt"),
-        ending=_ending(described) if over else None,
+        ending=_ending(described) if state.is_over else None,
         log=_log(container, group),
         past_logs=tuple(filter(None, past)),
         attempts=_attempts(described),
@@ -86,8 +107,29 @@ def _ending(described: Mapping[str, Any]) -> Ending:
     return Ending(
         exit_code=container.get("exitCode"),
         reason=container.get("reason"),
-        status_reason=reason_of(described),
+        status_reason=_reason(described),
+        cause=_cause(described),
     )
+
+
+def _state(described: Mapping[str, Any]) -> JobState:
+    status = described["status"]
+    return _STATES.get(status) or JobState(status)
+
+
+def _cause(described: Mapping[str, Any]) -> EndCause | None:
+    reason = described.get("statusReason", "")
+    for beginning, cause in _CAUSES.items():
+        if reason.startswith(beginning):
+            return cause
+    stopped = described.get("isTerminated") or described.get("isCancelled")
+    return EndCause.STOPPED if stopped else None
+
+
+def _reason(described: Mapping[str, Any]) -> str | None:
+    """Return the statusReason, if it says more than that a container ended by itself."""
+    reason: str | None = described.get("statusReason")
+    return None if reason == _EXITED else reason
 
 
 def _log(container: Mapping[str, Any], group: str) -> LogStream | None:

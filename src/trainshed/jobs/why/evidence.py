@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from trainshed.capacity_reservations import CapacityReservation
-from trainshed.jobs.logs import Printed
-from trainshed.jobs.model import WAITING, Job, ListedJob
+from trainshed.jobs.model import Job, ListedJob
 from trainshed.prices import Price
 from trainshed.quotas import AppliedQuota
 
@@ -91,15 +90,33 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Printed:
+    """What a node printed last.
+
+    Attributes:
+        node: its index.
+        lines: the last ones, at least one.
+        at: when the last one was printed.
+    """
+
+    node: int
+    lines: tuple[str, ...]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
     """What is known; what could not be asked or does not apply is empty or None.
 
     Attributes:
+        service: name of the AWS service that runs the job.
+        region: name of the job's region.
         job: the job.
-        now: when these were gathered.
+        now: when this was gathered.
         queue: its queue.
         environments: of the queue, in the order in which it uses them.
-        ahead: jobs of the queue that hold its nodes, or are before it.
+        placed: other jobs of the queue that have got nodes.
+        ahead: jobs that wait in the queue before it.
         failed_launches: since the job was submitted, the newest first.
         instances: of the environments.
         joined: ids of the instances that have joined ECS; None when that is not known.
@@ -111,10 +128,13 @@ class Facts:
         unanswered: questions that AWS refused to answer, in its words.
     """
 
+    service: str
+    region: str
     job: Job
     now: datetime
     queue: Queue | None = None
     environments: tuple[Environment, ...] = ()
+    placed: tuple[ListedJob, ...] = ()
     ahead: tuple[ListedJob, ...] = ()
     failed_launches: tuple[FailedLaunch, ...] = ()
     instances: tuple[Instance, ...] = ()
@@ -128,7 +148,7 @@ class Facts:
     @property
     def waits(self) -> bool:
         """The job has not got its nodes."""
-        return self.job.status in WAITING
+        return self.job.state.waits
 
     @property
     def vcpus(self) -> int:

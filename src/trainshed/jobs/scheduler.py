@@ -1,0 +1,176 @@
+"""What runs the jobs of a cluster, whichever orchestrator that is."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Protocol
+
+from trainshed.aws import AwsRefusal, Region
+from trainshed.deployed_stacks import all_outputs, find_stack
+from trainshed.errors import Failure, TrainshedError
+from trainshed.jobs.model import Job, ListedJob, LogPage, LogStream
+from trainshed.jobs.submission import Submission, job_name
+from trainshed.jobs.why.evidence import Evidence
+from trainshed.jobs.why.questions import Questions
+from trainshed.orchestrators import ORCHESTRATOR_OUTPUT, Orchestrator, part
+
+
+class Scheduler(Protocol):
+    """What runs the jobs of one cluster.
+
+    Attributes:
+        service: name of the AWS service, for messages.
+    """
+
+    @property
+    def service(self) -> str: ...  # noqa: D102
+
+    def submit(self, submission: Submission) -> str:
+        """Submit a job; return its id.
+
+        Raises:
+            TrainshedError: the service would refuse it.
+            Failure: the nodes that it needs are not there.
+        """
+
+    def jobs(self, *, unfinished: bool = False) -> list[ListedJob]:
+        """Return the cluster's jobs, the newest first.
+
+        Args:
+            unfinished: only those that are not over.
+        """
+
+    def job(self, name: str) -> Job | None:
+        """Return a job with its nodes; None when there is none.
+
+        Args:
+            name: its id, or its name: the newest job of that name.
+        """
+
+    def end(self, job: Job, reason: str) -> None:
+        """End a job that is not over; what runs gets SIGTERM.
+
+        Args:
+            job: the job.
+            reason: why, where the service keeps it.
+        """
+
+    def tidy(self) -> None:
+        """Remove what submissions have left on AWS, when the cluster's stack is gone."""
+
+    def most_nodes(self) -> int:
+        """Return how many nodes its jobs may have."""
+
+    def log(self, stream: LogStream, token: str | None) -> LogPage:
+        """Return a page of what a node has printed; without lines when it has printed nothing.
+
+        Args:
+            stream: the node's log.
+            token: `next_token` of the page before; None for the first page.
+        """
+
+    def log_end(self, stream: LogStream, most: int) -> LogPage:
+        """Return the last entries, at most so many; without lines when there are none."""
+
+    def evidence(self, job: Job, now: datetime, questions: Questions) -> Evidence:
+        """Return what AWS says of a job and of what it needs, but for what its nodes have printed.
+
+        Args:
+            job: the job.
+            now: the time.
+            questions: ask them, and note what AWS refuses.
+        """
+
+
+def scheduler_of(region: Region, cluster: str, outputs: Mapping[str, str]) -> Scheduler | None:
+    """Return what runs the jobs of a cluster; None when a stack with these outputs has no jobs.
+
+    Args:
+        region: the cluster's.
+        cluster: its name.
+        outputs: of its stack.
+    """
+    orchestrator = outputs.get(ORCHESTRATOR_OUTPUT)
+    if orchestrator not in set(Orchestrator):
+        return None
+    found: Scheduler = part(Orchestrator(orchestrator), "scheduler").connect(
+        region, cluster, outputs
+    )
+    return found
+
+
+def find_scheduler(region: Region, cluster: str) -> Scheduler:
+    """Find what runs the jobs of a deployed cluster.
+
+    Args:
+        region: the cluster's.
+        cluster: its name, which is that of its stack.
+
+    Raises:
+        Failure: it is not deployed.
+    """
+    stack = find_stack(region, cluster)
+    if stack is None:
+        raise Failure(
+            f"{cluster} is not deployed in {region.name}; deploy it: npx cdk deploy {cluster}"
+        )
+    found = scheduler_of(region, cluster, stack.outputs)
+    if found is None:
+        raise Failure(
+            f"the stack {cluster} in {region.name} is {stack.status} and has no outputs for jobs; "
+            f"deploy it again: npx cdk deploy {cluster}"
+        )
+    return found
+
+
+def find_job(region: Region, job: str) -> tuple[Scheduler, Job]:
+    """Find a job among those of all deployed clusters; return what runs it, and the job.
+
+    Args:
+        region: where it is.
+        job: its id, its name, or that of the recipe that made it: the newest job of that name.
+
+    Raises:
+        AwsRefusal: it is not among those of the clusters whose jobs the credentials may see.
+        TrainshedError: there is none.
+    """
+    name = job_name(job)
+    named: list[tuple[Scheduler, Job]] = []
+    refusals: list[AwsRefusal] = []
+    for cluster, outputs in all_outputs(region):
+        scheduler = scheduler_of(region, cluster, outputs)
+        if scheduler is None:
+            continue
+        try:
+            found = scheduler.job(name)
+        except AwsRefusal as error:
+            # Who uses one cluster needs no permissions for the others.
+            refusals.append(error)
+            continue
+        if found and found.job_id == name:
+            return scheduler, found
+        if found:
+            named.append((scheduler, found))
+    if named:
+        return max(named, key=lambda each: each[1].created_at)
+    if refusals:
+        raise refusals[0]
+    raise TrainshedError(
+        f"no job has the id or the name {job!r} in {region.name}; AWS forgets jobs some days after "
+        "their end: trainshed job list CLUSTER shows those that it knows"
+    )
+
+
+def end_job(scheduler: Scheduler, job: Job, reason: str) -> None:
+    """End a job, whatever state it is in; what runs gets SIGTERM.
+
+    Args:
+        scheduler: what runs it.
+        job: the job.
+        reason: why, where the service keeps it.
+
+    Raises:
+        Failure: it is over.
+    """
+    if job.state.is_over:
+        raise Failure(f"job {job.job_id} is over: it has {job.status}")
+    scheduler.end(job, reason)

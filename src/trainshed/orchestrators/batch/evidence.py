@@ -1,0 +1,225 @@
+"""What AWS says of a job of AWS Batch and of what it needs."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from trainshed.aws import Region
+from trainshed.capacity_reservations import CapacityReservation, find_group, find_reservation
+from trainshed.catalogue import lookup
+from trainshed.errors import UnknownName
+from trainshed.jobs.model import Job, ListedJob
+from trainshed.jobs.why.evidence import Environment, Evidence, FailedLaunch, Instance, Queue
+from trainshed.jobs.why.questions import Questions
+from trainshed.orchestrators.batch.described_job import STARTED
+from trainshed.prices import Price, Purchase, instance_item, load_prices
+from trainshed.quotas import AppliedQuota, find_quota
+from trainshed.tags import BOOT_TAG, CLUSTER_TAG
+
+# Auto Scaling tries a launch again and again; the newest tell.
+_MOST_ACTIVITIES = 20
+# ECS API reference, DescribeContainerInstances: "A list of up to 100".
+_CONTAINER_INSTANCES_AT_ONCE = 100
+
+
+def gather(
+    region: Region,
+    queue: str,
+    unfinished: Iterable[ListedJob],
+    evidence: Evidence,
+    questions: Questions,
+) -> Evidence:
+    """Add what AWS says of a job's queue and of the nodes that it launches.
+
+    Args:
+        region: where it is.
+        queue: ARN of the queue.
+        unfinished: its jobs that are not over.
+        evidence: what is known of the job.
+        questions: ask them, and note what AWS refuses.
+    """
+    ask, job = questions.ask, evidence.job
+    no_queue: tuple[Queue | None, tuple[str, ...]] = (None, ())
+    no_environments: tuple[Environment, ...] = ()
+    described, order = ask(lambda: _queue(region, queue), no_queue)
+    environments = ask(lambda: _environments(region, order), no_environments)
+    others = [each for each in unfinished if each.job_id != job.job_id]
+    return replace(
+        evidence,
+        queue=described,
+        environments=environments,
+        placed=tuple(each for each in others if each.status in STARTED),
+        # A queue places its jobs first in, first out.
+        ahead=tuple(
+            each
+            for each in others
+            if each.status == "RUNNABLE" and each.created_at < job.created_at
+        ),
+        failed_launches=ask(lambda: tuple(_failed_launches(region, environments, job)), ()),
+        instances=ask(lambda: tuple(_instances(region, environments)), ()),
+        joined=ask(lambda: frozenset(_joined(region, environments)), None),
+        reservations=ask(lambda: _reservations(region, environments), ()),
+        quota=ask(lambda: _quota(region, environments), None),
+        node_price=_node_price(region, environments),
+    )
+
+
+def _queue(region: Region, arn: str) -> tuple[Queue | None, tuple[str, ...]]:
+    """Return a queue, and the ARNs of its compute environments in order."""
+    for each in region.pages("batch", "describe_job_queues", "jobQueues", jobQueues=[arn]):
+        order = sorted(each["computeEnvironmentOrder"], key=lambda entry: int(entry["order"]))
+        queue = Queue(
+            name=each["jobQueueName"],
+            state=each["state"],
+            status=each.get("status", "VALID"),
+            reason=each.get("statusReason", ""),
+            capacity_wait_seconds=next(
+                (
+                    limit["maxTimeSeconds"]
+                    for limit in each.get("jobStateTimeLimitActions", ())
+                    if limit["reason"] == "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"
+                ),
+                None,
+            ),
+        )
+        return queue, tuple(entry["computeEnvironment"] for entry in order)
+    return None, ()
+
+
+def _environments(region: Region, arns: tuple[str, ...]) -> tuple[Environment, ...]:
+    if not arns:
+        return ()
+    found = {
+        each["computeEnvironmentArn"]: _environment(each)
+        for each in region.pages(
+            "batch",
+            "describe_compute_environments",
+            "computeEnvironments",
+            computeEnvironments=list(arns),
+        )
+    }
+    return tuple(found[arn] for arn in arns if arn in found)
+
+
+def _environment(each: Mapping[str, Any]) -> Environment:
+    resources = each.get("computeResources", {})
+    template = resources.get("launchTemplate")
+    return Environment(
+        name=each["computeEnvironmentName"],
+        state=each.get("state", "ENABLED"),
+        status=each.get("status", "VALID"),
+        reason=each.get("statusReason", ""),
+        kind=resources.get("type", "UNMANAGED"),
+        max_vcpus=resources.get("maxvCpus", 0),
+        instance_types=tuple(resources.get("instanceTypes", ())),
+        ecs_cluster=each.get("ecsClusterArn", ""),
+        cluster=resources.get("tags", {}).get(CLUSTER_TAG),
+        launch_template=(template["launchTemplateId"], template.get("version") or "$Default")
+        if template and "launchTemplateId" in template
+        else None,
+    )
+
+
+def _node_price(region: Region, environments: Iterable[Environment]) -> Price | None:
+    """Return what a node costs, where the environments have one type."""
+    types = {name for each in environments for name in each.instance_types}
+    if len(types) != 1:
+        return None
+    return load_prices(region.name).price(instance_item(Purchase.ON_DEMAND, *types))
+
+
+def _failed_launches(
+    region: Region, environments: Iterable[Environment], job: Job
+) -> Iterator[FailedLaunch]:
+    # AWS Batch calls an environment's groups ENVIRONMENT-asg-UUID.
+    prefixes = tuple(f"{each.name}-asg-" for each in environments)
+    groups = [
+        each["AutoScalingGroupName"]
+        for each in region.pages("autoscaling", "describe_auto_scaling_groups", "AutoScalingGroups")
+        if prefixes and each["AutoScalingGroupName"].startswith(prefixes)
+    ]
+    for group in groups:
+        activities = region.call(
+            "autoscaling",
+            "describe_scaling_activities",
+            AutoScalingGroupName=group,
+            MaxRecords=_MOST_ACTIVITIES,
+        )["Activities"]
+        for each in activities:
+            if each["StatusCode"] == "Failed" and each["StartTime"] >= job.created_at:
+                message = each.get("StatusMessage") or each.get("Description", "")
+                yield FailedLaunch(group=group, message=message, at=each["StartTime"])
+
+
+def _instances(region: Region, environments: Iterable[Environment]) -> Iterator[Instance]:
+    clusters = [each.cluster for each in environments if each.cluster]
+    if not clusters:
+        return
+    tagged = {"Name": f"tag:{CLUSTER_TAG}", "Values": clusters}
+    for group in region.pages("ec2", "describe_instances", "Reservations", Filters=[tagged]):
+        for each in group["Instances"]:
+            tags = {tag["Key"]: tag["Value"] for tag in each.get("Tags", ())}
+            yield Instance(
+                instance_id=each["InstanceId"],
+                is_running=each["State"]["Name"] in ("pending", "running"),
+                launched_at=each["LaunchTime"],
+                boot=tags.get(BOOT_TAG),
+            )
+
+
+def _joined(region: Region, environments: Iterable[Environment]) -> Iterator[str]:
+    """Yield the ids of the instances that are container instances of the environments."""
+    for cluster in filter(None, (each.ecs_cluster for each in environments)):
+        members = list(
+            region.pages(
+                "ecs", "list_container_instances", "containerInstanceArns", cluster=cluster
+            )
+        )
+        for start in range(0, len(members), _CONTAINER_INSTANCES_AT_ONCE):
+            some = members[start : start + _CONTAINER_INSTANCES_AT_ONCE]
+            answer = region.call(
+                "ecs", "describe_container_instances", cluster=cluster, containerInstances=some
+            )
+            for each in answer["containerInstances"]:
+                yield each["ec2InstanceId"]
+
+
+def _reservations(
+    region: Region, environments: Iterable[Environment]
+) -> tuple[CapacityReservation, ...]:
+    for environment in environments:
+        if environment.launch_template is None:
+            continue
+        template_id, version = environment.launch_template
+        [data] = region.call(
+            "ec2",
+            "describe_launch_template_versions",
+            LaunchTemplateId=template_id,
+            Versions=[version],
+        )["LaunchTemplateVersions"]
+        target = (
+            data["LaunchTemplateData"]
+            .get("CapacityReservationSpecification", {})
+            .get("CapacityReservationTarget", {})
+        )
+        if reservation_id := target.get("CapacityReservationId"):
+            found = find_reservation(region, reservation_id)
+            return (found,) if found else ()
+        if arn := target.get("CapacityReservationResourceGroupArn"):
+            group = find_group(region, arn)
+            return tuple(
+                each
+                for each in (group.reservations if group else ())
+                if each.is_block and each.instance_type in environment.instance_types
+            )
+    return ()
+
+
+def _quota(region: Region, environments: Iterable[Environment]) -> AppliedQuota | None:
+    for name in (name for each in environments for name in each.instance_types):
+        try:
+            quota = lookup(name).on_demand_quota
+        except UnknownName:
+            continue
+        return find_quota(region, quota)
+    return None

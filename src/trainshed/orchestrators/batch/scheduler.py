@@ -1,0 +1,202 @@
+"""Jobs of AWS Batch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+from trainshed.aws import Region
+from trainshed.errors import TrainshedError
+from trainshed.jobs.cloudwatch import read_end, read_page
+from trainshed.jobs.model import Job, ListedJob, LogPage, LogStream
+from trainshed.jobs.scheduler import Scheduler
+from trainshed.jobs.submission import Submission
+from trainshed.jobs.why.evidence import Evidence
+from trainshed.jobs.why.questions import Questions
+from trainshed.orchestrators.batch import job_definitions
+from trainshed.orchestrators.batch.described_job import (
+    OVER,
+    STARTED,
+    WAITING,
+    node_count,
+    read_job,
+    read_listed,
+)
+from trainshed.orchestrators.batch.evidence import gather
+
+# AWS Batch API reference, DescribeJobs: "A list of up to 100 job IDs".
+_DESCRIBED_AT_ONCE = 100
+_SHORTEST_SECONDS = 60
+# The one group of nodes of our job definitions; an override has to name it as it stands there.
+_ALL_NODES = "0:"
+
+
+def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> Scheduler:
+    """Return what runs the jobs of a cluster.
+
+    Args:
+        region: the cluster's.
+        cluster: its name; its queue does not need it.
+        outputs: of its stack.
+    """
+    return BatchScheduler(
+        region=region, queue=outputs["JobQueue"], definition=outputs["JobDefinition"]
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchScheduler:
+    """Submits the jobs of a cluster to its queue.
+
+    Attributes:
+        service: name of the AWS service, for messages.
+        region: the cluster's.
+        queue: ARN of its job queue.
+        definition: ARN of its job definition, with the revision.
+    """
+
+    service: ClassVar[str] = "AWS Batch"
+
+    region: Region
+    queue: str
+    definition: str
+
+    def submit(self, submission: Submission) -> str:
+        """Submit a job; return its id.
+
+        Raises:
+            TrainshedError: AWS Batch would refuse it.
+        """
+        _check(submission)
+        limit = submission.timeout_seconds
+        definition = self.definition
+        if submission.files:
+            definition = job_definitions.register_with_files(
+                self.region, definition, submission.files
+            )
+        answer = self.region.call(
+            "batch",
+            "submit_job",
+            jobName=submission.name,
+            jobQueue=self.queue,
+            jobDefinition=definition,
+            nodeOverrides={
+                "numNodes": submission.nodes,
+                "nodePropertyOverrides": [
+                    {
+                        "targetNodes": _ALL_NODES,
+                        "containerOverrides": {
+                            "command": list(submission.command),
+                            "environment": [
+                                {"name": name, "value": value}
+                                for name, value in submission.environment.items()
+                            ],
+                        },
+                    }
+                ],
+            },
+            **({} if limit is None else {"timeout": {"attemptDurationSeconds": limit}}),
+        )
+        return str(answer["jobId"])
+
+    def jobs(self, *, unfinished: bool = False) -> list[ListedJob]:
+        """Return its jobs, the newest first; AWS Batch forgets those that are over after days.
+
+        Args:
+            unfinished: only those that are not over.
+        """
+        found = [
+            job
+            for status in (*WAITING, *STARTED, *(() if unfinished else OVER))
+            for job in self._listed(jobStatus=status)
+        ]
+        return sorted(found, key=lambda job: job.created_at, reverse=True)
+
+    def job(self, name: str) -> Job | None:
+        """Return a job of the queue by its id, or the newest of a name; None when there is none."""
+        if found := self._by_id(name):
+            return found
+        # AWS Batch matches a name in any case, and its beginning when it ends with an asterisk.
+        filters = [{"name": "JOB_NAME", "values": [name]}]
+        named = [job for job in self._listed(filters=filters) if job.name == name]
+        newest = max(named, key=lambda job: job.created_at, default=None)
+        return self._by_id(newest.job_id) if newest else None
+
+    def end(self, job: Job, reason: str) -> None:
+        """End a job; running containers get SIGTERM.
+
+        TerminateJob alone does both, by AWS Batch's API reference: "Jobs that have not progressed
+        to the STARTING state are cancelled."
+
+        Args:
+            job: the job.
+            reason: its statusReason from then on.
+        """
+        self.region.call("batch", "terminate_job", jobId=job.job_id, reason=reason)
+
+    def tidy(self) -> None:
+        """Deregister the job definitions of submissions with files."""
+        job_definitions.deregister_with_files(self.region, self.definition)
+
+    def most_nodes(self) -> int:
+        """Return how many nodes its jobs may have."""
+        return job_definitions.most_nodes(self.region, self.definition)
+
+    def log(self, stream: LogStream, token: str | None) -> LogPage:
+        """Return a page of what a node has printed."""
+        return read_page(self.region, stream, token)
+
+    def log_end(self, stream: LogStream, most: int) -> LogPage:
+        """Return the last entries of what a node has printed."""
+        return read_end(self.region, stream, most)
+
+    def evidence(self, job: Job, now: datetime, questions: Questions) -> Evidence:
+        """Return what AWS says of a job, its queue, and the nodes that the queue launches."""
+        none: list[ListedJob] = []
+        others = questions.ask(lambda: self.jobs(unfinished=True), none)
+        evidence = Evidence(service=self.service, region=self.region.name, job=job, now=now)
+        return gather(self.region, self.queue, others, evidence, questions)
+
+    def _listed(self, **which: Any) -> list[ListedJob]:
+        summaries = self.region.pages(
+            "batch", "list_jobs", "jobSummaryList", jobQueue=self.queue, **which
+        )
+        return [read_listed(each) for each in summaries]
+
+    def _by_id(self, job_id: str) -> Job | None:
+        found = [each for each in self._describe([job_id]) if each["jobQueue"] == self.queue]
+        if not found:
+            return None
+        [described] = found
+        nodes: list[dict[str, Any]] = []
+        if "nodeProperties" in described:
+            # AWS Batch user guide, "Multi-node parallel jobs": nodes are described as ID#N.
+            ids = [f"{described['jobId']}#{index}" for index in range(node_count(described))]
+            nodes = self._describe(ids)
+        return read_job(described, nodes)
+
+    def _describe(self, ids: list[str]) -> list[dict[str, Any]]:
+        found = []
+        for start in range(0, len(ids), _DESCRIBED_AT_ONCE):
+            some = ids[start : start + _DESCRIBED_AT_ONCE]
+            found += self.region.call("batch", "describe_jobs", jobs=some)["jobs"]
+        # Not in the order in which they were asked for.
+        return sorted(found, key=lambda each: each.get("nodeDetails", {}).get("nodeIndex", 0))
+
+
+def _check(submission: Submission) -> None:
+    """Refuse what AWS Batch would refuse.
+
+    Its API reference, JobTimeout; its user guide, "AWS Batch job environment variables".
+    """
+    for name in submission.environment:
+        if name.startswith("AWS_BATCH"):
+            raise TrainshedError(
+                f"variable {name}: names that begin with AWS_BATCH are AWS Batch's own; rename it"
+            )
+    limit = submission.timeout_seconds
+    if limit is not None and limit < _SHORTEST_SECONDS:
+        raise TrainshedError(
+            f"a time-out of {limit} seconds is too short; AWS Batch takes {_SHORTEST_SECONDS} or "
+            "more"
+        )
