@@ -19,7 +19,7 @@ _DENIED_HEAD = "403"
 _ACTIONS = {"s3:HeadBucket": "s3:ListBucket"}
 # Names of services in IAM's actions, where boto3's differ.
 _PREFIXES = {"service-quotas": "servicequotas"}
-# [S] "Common errors" of EC2's and of the other services' API references.
+# "Common errors" of EC2's and of the other services' API references.
 _BAD_CREDENTIALS = frozenset(
     {
         "AuthFailure",
@@ -34,7 +34,7 @@ _BAD_CREDENTIALS = frozenset(
         "UnrecognizedClientException",
     }
 )
-# IAM says which action it was that was lacking; RunInstances, for instance, needs others too.
+# IAM names the action that was denied; RunInstances, for instance, needs others too.
 _LACKED = re.compile(r"not authorized to perform:? ([\w-]+:\w+)")
 
 

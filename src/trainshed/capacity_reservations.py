@@ -8,7 +8,7 @@ from trainshed.aws import Region, accepting
 
 # States from which there is no way back.
 OVER = ("cancelled", "expired", "failed", "payment-failed", "unsupported")
-# [S] EC2 user guide, "Create a Capacity Reservation group": the type that launches may target.
+# EC2 user guide, "Create a Capacity Reservation group": the type that launches may target.
 _POOL = "AWS::EC2::CapacityReservationPool"
 _NOT_THERE = ("InvalidCapacityReservationId.NotFound", "InvalidCapacityReservationId.Malformed")
 

@@ -81,7 +81,7 @@ def read_bytes(path: Path, largest: int = _LARGEST_WRITTEN) -> bytes:
         _refuse_special(path, path.stat().st_mode)
         target = path.resolve(strict=True)
         _refuse_links_out(path, target)
-        # Without O_NONBLOCK, opening a pipe that has just taken the file's place waits for ever.
+        # Without O_NONBLOCK, opening a pipe that has just taken the file's place waits forever.
         opened = os.open(target, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         with os.fdopen(opened, "rb") as file:
             _refuse_special(path, os.fstat(opened).st_mode)

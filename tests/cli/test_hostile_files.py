@@ -1,4 +1,4 @@
-"""A file that somebody else wrote neither stops a command for ever nor shows what is private."""
+"""A file that somebody else wrote neither stops a command forever nor shows what is private."""
 
 import os
 from collections.abc import Callable

@@ -327,7 +327,7 @@ def test_a_default_group_without_its_rules(network: Account) -> None:
 
     bare = only(network.ask(network=network.network))
     named = {**network.network, "default_security_group": group["GroupId"]}
-    mended = rules(network.ask(network=named))
+    fixed = rules(network.ask(network=named))
     inside = [
         {
             "IpProtocol": "tcp",
@@ -343,9 +343,10 @@ def test_a_default_group_without_its_rules(network: Account) -> None:
 
     assert bare.rule == "TS-ACC-027"
     assert bare.message.endswith(
-        "lacks: all traffic from its members, all traffic to its members, TCP 443 to anywhere"
+        "has no rules for: all traffic from its members, all traffic to its members, "
+        "TCP 443 to anywhere"
     )
-    assert mended == by_range == []
+    assert fixed == by_range == []
     assert "is not the default group" in only(network.ask(network=wrong)).message
 
 

@@ -228,7 +228,7 @@ def test_a_server_that_is_not_aws_is_one_error(account: Account) -> None:
 def test_a_refusal_that_is_not_about_the_credentials_stops_nothing(
     account: Account, healed: EmbeddedAws
 ) -> None:
-    # [S] "Error codes for the Amazon EC2 API", AuthFailure: an AMI without a permission, too.
+    # "Error codes for the Amazon EC2 API", AuthFailure: an AMI without a permission, too.
     healed.fail(
         Fault(
             service="ec2",

@@ -3,14 +3,14 @@
 LNet is a kernel module, so none of it can be had here. What the stand-ins refuse is what the real
 commands refuse:
 
-- [S] FSx for Lustre user guide, "Configuring EFA clients": the order of the modules and commands,
+- FSx for Lustre user guide, "Configuring EFA clients": the order of the modules and commands,
   the device loop by driver name.
-- [S] Lustre manual, "LNet configuration": `lnetctl net show` and its YAML, `lnet configure` before
+- Lustre manual, "LNet configuration": `lnetctl net show` and its YAML, `lnet configure` before
   any network, `/dev/lnet` that is missing while the modules are not loaded.
-- [S] A second `udsp add` answers errno 114, "Operation already in progress": a public set-up script
+- A second `udsp add` answers errno 114, "Operation already in progress": a public set-up script
   tolerates it.
-- [S] Options of a module count when it is loaded, and never again (modprobe(8), modprobe.d(5)).
-- [I] The words and numbers of the other errors.
+- Options of a module count when it is loaded, and never again (modprobe(8), modprobe.d(5)).
+- Inferred: the words and numbers of the other errors.
 """
 
 from collections.abc import Sequence

@@ -195,7 +195,7 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
     "queue invalid": (
         waiting(queue=replace(QUEUE, status="INVALID", reason="no environment")),
         "003",
-        "INVALID (no environment); mend",
+        "INVALID (no environment); fix",
     ),
     "environment invalid": (
         environment(status="INVALID", reason="CLIENT_ERROR - not authorized"),

@@ -1,4 +1,4 @@
-"""What a review remembers: by content, whole or not at all, and not for ever."""
+"""What a review remembers: by content, whole or not at all, and not forever."""
 
 import os
 import stat

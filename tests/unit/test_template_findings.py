@@ -100,7 +100,7 @@ def test_what_the_code_acknowledges_keeps_its_reason(read: Read) -> None:
 
 
 def test_rules_that_could_not_be_evaluated_are_an_error(read: Read) -> None:
-    # [S] engineErrorViolation in cdk-preflight 1.9.1, lib/private/enforce.js.
+    # engineErrorViolation in cdk-preflight 1.9.1, lib/private/enforce.js.
     violation = {
         "ruleName": "pf-engine-error",
         "description": "cdk-preflight could not evaluate its rules for this template",
@@ -120,7 +120,7 @@ def test_rules_that_could_not_be_evaluated_are_an_error(read: Read) -> None:
 
 
 def test_a_plugin_that_failed_is_a_tool_that_failed(read: Read) -> None:
-    # [S] mkPluginFailure in aws-cdk-lib 2.275, core/lib/validation/private/report.js.
+    # mkPluginFailure in aws-cdk-lib 2.275, core/lib/validation/private/report.js.
     failed = {"violations": [], "metadata": {"error": "Validation plugin failed: out of memory"}}
 
     runs = read(lambda reports: reports[0].update(failed))

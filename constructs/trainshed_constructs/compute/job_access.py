@@ -83,7 +83,7 @@ def _statements(grant: BucketGrant) -> Iterator[iam.PolicyStatement]:
     """Name the least that S3's own clients need to list, read and write under a prefix.
 
     Service Authorization Reference, Amazon S3. AbortMultipartUpload ends an upload that failed,
-    which would be billed for ever. No s3:DeleteObjectVersion: in a versioned bucket nothing is
+    which would be billed forever. No s3:DeleteObjectVersion: in a versioned bucket nothing is
     lost for good.
     """
     yield iam.PolicyStatement(

@@ -29,7 +29,7 @@ def grant_pull(repository: ecr.IRepository, grantee: iam.IGrantable) -> iam.Gran
 
 
 class TrainingRepository(Construct):
-    """Private repository whose tags mean one image for ever.
+    """Private repository whose tags mean one image forever.
 
     - Immutable tags: a job definition names a tag, and a job that is retried gets the same image.
     - Every pushed image is scanned for known vulnerabilities.

@@ -46,7 +46,7 @@ class Device:
 class Gaudi(Device):
     """A Gaudi, through Habana's PyTorch bridge. Not proven: no Gaudi has run this.
 
-    [S] docs.habana.ai, "Distributed Training with PyTorch", and Model-References, deepspeed-bert.
+    docs.habana.ai, "Distributed Training with PyTorch", and Model-References, deepspeed-bert.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Gaudi(Device):
 class NeuronCore(Device):
     """A NeuronCore, through PyTorch/XLA. Not proven: no Trainium has run this.
 
-    [S] AWS Neuron, "Developer Guide for Training with PyTorch NeuronX", and aws-neuron-samples,
+    AWS Neuron, "Developer Guide for Training with PyTorch NeuronX", and aws-neuron-samples,
     dp_bert_hf_pretrain. PyTorch for Neuron ended with SDK 2.30.
     """
 

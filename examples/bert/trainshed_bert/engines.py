@@ -101,7 +101,7 @@ _FOLDER = "deepspeed"
 class DeepSpeedEngine:
     """ZeRO by DeepSpeed, the same on Gaudi, GPUs and CPUs.
 
-    [S] Habana Model-References, deepspeed_config_bert_1.5b.json and _5b_lans.json.
+    Habana Model-References, deepspeed_config_bert_1.5b.json and _5b_lans.json.
     """
 
     def __init__(self, arguments: Arguments, model: torch.nn.Module, device: Device) -> None:

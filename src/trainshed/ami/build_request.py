@@ -108,7 +108,7 @@ class BuildRequest:
 
         Raises:
             TrainshedError: a malformed filter, or no subnet.
-            AwsRefusal: a subnet does not exist, or a permission is lacking.
+            AwsRefusal: a subnet does not exist, or a permission is missing.
         """
         if self._variables_choose and not (named or filters):
             return [None]

@@ -13,7 +13,7 @@ class Cause(StrEnum):
     """Kind of a build's failure."""
 
     CAPACITY = "no capacity"
-    DENIED = "permission lacking"
+    DENIED = "missing permission"
     NO_SOURCE_AMI = "no source AMI"
     QUOTA = "quota"
     SPOT_PRICE = "spot price too low"
@@ -24,7 +24,7 @@ class Cause(StrEnum):
     SELF_TEST = "self-test failed"
     PROVISIONING = "provisioning failed"
     INVALID_TEMPLATE = "invalid template"
-    PLUGIN = "plugin lacking"
+    PLUGIN = "missing plugin"
     CREDENTIALS = "no credentials"
     INTERRUPTED = "interrupted"
     TIMEOUT = "timeout"
@@ -147,7 +147,7 @@ _DENIED = re.compile(
 _DENIED_OPERATION = re.compile(
     r"operation error (\w+): (\w+), .*?api error (UnauthorizedOperation|AccessDenied\w*): (.*)"
 )
-# What Packer was doing, when AWS does not say which action was lacking.
+# What Packer was doing, when AWS does not say which action was denied.
 _DOING = {
     "temporary keypair": "ec2:CreateKeyPair",
     "source instance": "ec2:RunInstances",

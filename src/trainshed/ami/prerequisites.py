@@ -24,7 +24,7 @@ def check_prerequisites(packer: Packer, variables: Sequence[str], *, has_files: 
         has_files: whether files give it further variables, which may choose another way in.
 
     Raises:
-        TrainshedError: what is lacking, and where to get it.
+        TrainshedError: what is missing, and where to get it.
     """
     if find_spec("distro2sbom") is None:
         raise TrainshedError(

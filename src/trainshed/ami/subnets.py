@@ -38,7 +38,7 @@ def find_subnets(
 
     Raises:
         TrainshedError: a malformed filter, or no subnet.
-        AwsRefusal: a subnet does not exist, or a permission is lacking.
+        AwsRefusal: a subnet does not exist, or a permission is missing.
     """
     if named:
         answer = region.call("ec2", "describe_subnets", SubnetIds=list(named))

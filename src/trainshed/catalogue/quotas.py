@@ -23,7 +23,8 @@ def quota_for(instance: InstanceType, usage: str) -> Quota | None:
         instance: the nodes' type.
         usage: how they are bought: `on-demand`, `reservation` or `capacity-block`.
     """
-    # A reservation counts against it while it exists, used or not. [M] A Capacity Block does not.
+    # A reservation counts against it while it exists, used or not. From memory: a Capacity Block
+    # does not.
     return None if usage == "capacity-block" else instance.on_demand_quota
 
 

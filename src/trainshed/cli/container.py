@@ -136,7 +136,7 @@ def push(
     refuse_overwriting(repository, wanted)
     if ami:
         differences = check_drivers(labels, _tags(plan, ami), image=image, ami=ami)
-        _print_findings(_as_owner_says(plan, differences))
+        _print_findings(_with_acceptance(plan, differences))
     pushed = push_image(found, image, repository, tag=wanted)
     say(f"pushed {repository.uri}:{wanted}")
     say(f"digest {pushed.digest}")
@@ -185,7 +185,7 @@ def list_images(
             columns=("tags", "digest", "size_mib", "pushed", "accelerator", "drivers"),
             headings={"size_mib": "MiB", "drivers": "needs on the host"},
         )
-    judged = _as_owner_says(plan, findings) if ami else ()
+    judged = _with_acceptance(plan, findings) if ami else ()
     for finding in judged:
         say(str(finding), err=as_json)
     if any(finding.fails for finding in judged):
@@ -236,7 +236,7 @@ def _tags(plan: ClusterPlan, ami: str) -> Mapping[str, str] | None:
     return found.tags if found else None
 
 
-def _as_owner_says(plan: ClusterPlan, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def _with_acceptance(plan: ClusterPlan, findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return accept(plan.findings, plan.where, findings, applied=frozenset())
 
 

@@ -1,4 +1,4 @@
-"""Pushing an image to a cluster's repository: refused before a byte is sent, or kept for ever."""
+"""Pushing an image to a cluster's repository: refused before a byte is sent, or kept forever."""
 
 from trainshed.containers.engine import ContainerEngine
 from trainshed.containers.repository import ContainerRepository, PushedImage

@@ -47,7 +47,7 @@ def _rows(fleet: Fleet, prices: Callable[[str], PriceList]) -> Iterator[tuple[st
         for part in inside_out(planned_cluster(with_others)):
             for charge in part.charges:
                 # Clusters that share a stack are in one region.
-                if part.behind and not charge.by_use:
-                    name = f"{part.behind.stack}: {charge.component}"
+                if part.resources and not charge.by_use:
+                    name = f"{part.resources.stack}: {charge.component}"
                     found[name] = cost_row(charge, lists[cluster.region])
     yield from found.items()

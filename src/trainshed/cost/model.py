@@ -1,4 +1,4 @@
-"""Costs: rows whose price may be unknown, and totals that say what they lack."""
+"""Costs: rows whose price may be unknown, and totals that name the rows they leave out."""
 
 import math
 from collections.abc import Iterable
@@ -99,7 +99,7 @@ class Total:
         return Total(usd=self.usd * hours, unknown=self.unknown)
 
     def __str__(self) -> str:
-        """Return `12.34 USD`, `at least 12.34 USD` when it lacks something, or `unknown`."""
+        """Return `12.34 USD`, `at least 12.34 USD` if a price is unknown, or `unknown` for all."""
         if self.unknown and not self.usd:
             return "unknown"
         return f"{'at least ' if self.unknown else ''}{amount(self.usd)} USD"

@@ -44,7 +44,7 @@ class Charge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Behind:
+class PartResources:
     """The resources behind a part.
 
     Attributes:
@@ -66,14 +66,14 @@ class PlannedPart:
         kind: unique in the cluster; `cluster` for all of it.
         facts: the first one names it.
         charges: what is paid for, of it alone.
-        behind: the resources; None where it has none of its own.
+        resources: those behind it; None where it has none of its own.
         parts: what is inside.
     """
 
     kind: str
     facts: tuple[Fact, ...]
     charges: tuple[Charge, ...] = ()
-    behind: Behind | None = None
+    resources: PartResources | None = None
     parts: tuple["PlannedPart", ...] = ()
 
 

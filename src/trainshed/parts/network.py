@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from trainshed.parts.model import Behind, Charge, Fact, PlannedPart
+from trainshed.parts.model import Charge, Fact, PartResources, PlannedPart
 from trainshed.parts.nodes import nodes_part
 from trainshed.parts.storage import storage_part
 from trainshed.plan import ClusterPlan, NetworkPlan
@@ -53,7 +53,9 @@ def _network(plan: ClusterPlan) -> PlannedPart:
             ),
         ),
         charges=tuple(_charges(network)) if new else (),
-        behind=Behind(stack=network.stack_name, types=("AWS::EC2::VPC", "AWS::EC2::VPCEndpoint")),
+        resources=PartResources(
+            stack=network.stack_name, types=("AWS::EC2::VPC", "AWS::EC2::VPCEndpoint")
+        ),
         parts=tuple(_subnets(plan)),
     )
 
@@ -89,11 +91,13 @@ def _subnets(plan: ClusterPlan) -> Iterator[PlannedPart]:
                 Fact(name="public subnet", value=str(subnets.public_cidr)),
                 Fact(name="NAT gateway", value="1, with an Elastic IP"),
             ),
-            behind=Behind(stack=stack, types=("AWS::EC2::NatGateway", "AWS::EC2::EIP"), path=here),
+            resources=PartResources(
+                stack=stack, types=("AWS::EC2::NatGateway", "AWS::EC2::EIP"), path=here
+            ),
         )
     yield PlannedPart(
         kind="private",
         facts=(Fact(name="private subnet", value=private),),
-        behind=Behind(stack=stack, types=("AWS::EC2::Subnet",), path=f"{here}Private"),
+        resources=PartResources(stack=stack, types=("AWS::EC2::Subnet",), path=f"{here}Private"),
         parts=(nodes_part(plan), *storage_part(plan)),
     )

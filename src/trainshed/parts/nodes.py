@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from trainshed.interfaces import efa_bandwidth
-from trainshed.parts.model import Behind, Charge, Fact, PlannedPart
+from trainshed.parts.model import Charge, Fact, PartResources, PlannedPart
 from trainshed.plan import CapacityKind, ClusterPlan, root_volume
 from trainshed.prices import (
     ENDPOINT_GB,
@@ -38,12 +38,12 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
                 else "none",
             ),
         ),
-        behind=Behind(stack=stack),
+        resources=PartResources(stack=stack),
     )
     accelerators = PlannedPart(
         kind="accelerators",
         facts=(Fact(name="accelerators", value=str(instance.accelerator)),),
-        behind=Behind(stack=stack),
+        resources=PartResources(stack=stack),
     )
     return PlannedPart(
         kind="nodes",
@@ -60,7 +60,7 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
             ),
         ),
         charges=tuple(_charges(plan)),
-        behind=Behind(
+        resources=PartResources(
             stack=stack,
             types=(
                 "AWS::EC2::LaunchTemplate",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from trainshed.parts.model import Behind, Charge, Fact, PlannedPart
+from trainshed.parts.model import Charge, Fact, PartResources, PlannedPart
 from trainshed.plan import ClusterPlan, LustrePlan
 from trainshed.prices import LUSTRE_BACKUP, LUSTRE_METADATA_IOPS, lustre_item
 from trainshed.spec import DeploymentType
@@ -20,7 +20,7 @@ def storage_part(plan: ClusterPlan) -> Iterator[PlannedPart]:
             kind="storage",
             facts=tuple(_facts(plan.lustre)),
             charges=tuple(_charges(plan.lustre)),
-            behind=Behind(stack=plan.lustre.stack_name, types=("AWS::FSx::FileSystem",)),
+            resources=PartResources(stack=plan.lustre.stack_name, types=("AWS::FSx::FileSystem",)),
         )
 
 
@@ -78,7 +78,7 @@ def bucket_part(plan: ClusterPlan) -> Iterator[PlannedPart]:
         yield PlannedPart(
             kind="bucket",
             facts=(Fact(name="linked bucket", value=f"s3://{link.bucket}/{link.prefix}"),),
-            behind=Behind(
+            resources=PartResources(
                 stack=plan.lustre.stack_name, types=("AWS::FSx::DataRepositoryAssociation",)
             ),
         )

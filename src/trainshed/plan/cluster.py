@@ -285,6 +285,6 @@ def _failed_boot_limit(notes: Notes) -> int:
     notes.decide(
         "failed boots",
         f"{limit} in {_FAILED_BOOT_HOURS} hours",
-        "then no more nodes are launched, so that failing ones are not replaced for ever",
+        "then no more nodes are launched, so that failing ones are not replaced forever",
     )
     return limit

@@ -18,8 +18,8 @@ from trainshed.prices.model import Price
 # Beside cdk.json and clusters/, so that all who work on a project see the same figures.
 OWN_FILE = Path("prices.json")
 
-# Regions that have the same prices on demand. [S] SkyPilot's catalogue (00148f2) has the same price
-# for each type that it has in both.
+# Regions that have the same prices on demand: SkyPilot's catalogue (00148f2) has the same price for
+# each type that it has in both.
 _AS_IN = {"us-west-2": "us-east-1"}
 
 Records = Mapping[str, Mapping[str, Mapping[str, Any]]]

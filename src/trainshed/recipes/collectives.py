@@ -71,8 +71,8 @@ def _hccl_demo(nodes: JobNodes, values: Values) -> Work:
 def _nccom_test(nodes: JobNodes, values: Values) -> Work:
     """By AWS Neuron's "NCCOM-TEST User Guide", "MPI Execution": on the main node alone.
 
-    It starts neuron-bench on all nodes, by an mpirun that "may" need ssh, the guide says. [I] That
-    mpirun takes trainshed-launch in place of ssh, by Open MPI's variables.
+    It starts neuron-bench on all nodes, by an mpirun that "may" need ssh, the guide says. Inferred:
+    that mpirun takes trainshed-launch in place of ssh, by Open MPI's variables.
     """
     smallest, largest = _sizes(values)
     measure = (

@@ -55,7 +55,7 @@ def compare_templates(before: Stacks, after: Stacks, folder: Path) -> TemplateCo
         {name: (_template(before, name), _template(after, name)) for name in {**before, **after}},
         folder,
     )
-    stacks, permitted, let_through = [], [], []
+    stacks, permitted, rule_changes = [], [], []
     for name, difference in found.items():
         called = names(name, before, after)
         changes = sorted(
@@ -69,11 +69,11 @@ def compare_templates(before: Stacks, after: Stacks, folder: Path) -> TemplateCo
             effect = _stack_effect(name, before, after)
             stacks.append(StackChange(name=name, effect=effect, resources=tuple(changes)))
         permitted += permissions(name, difference, called)
-        let_through += security_rules(name, difference, called)
+        rule_changes += security_rules(name, difference, called)
     return TemplateComparison(
         stacks=tuple(sorted(stacks, key=lambda stack: _ORDER.index(stack.resources[0].effect))),
         permissions=tuple(sorted(permitted, key=lambda each: not each.gained)),
-        security_rules=tuple(sorted(let_through, key=lambda each: not each.gained)),
+        security_rules=tuple(sorted(rule_changes, key=lambda each: not each.gained)),
         differences=found,
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from trainshed.parts.cluster import part_order, planned_cluster, planned_links
-from trainshed.parts.model import Behind, Fact, PlannedPart
+from trainshed.parts.model import Fact, PartResources, PlannedPart
 from trainshed.plan import ClusterPlan
 from trainshed.review.model import Effect, Mark, Part, StackChange, Topology
 
@@ -67,8 +67,8 @@ class _Drawing:
         part = new or old
         assert part  # on one side or both
         sides = [side for side in (old, new) if side]
-        behind = dict.fromkeys(side.behind for side in sides if side.behind)
-        marks = [_MARKS[effect] for each in behind for effect in self._effects(each)]
+        resources = dict.fromkeys(side.resources for side in sides if side.resources)
+        marks = [_MARKS[effect] for each in resources for effect in self._effects(each)]
         if old and new:
             in_place = {Mark.REMOVED: Mark.REPLACED, Mark.ADDED: Mark.CHANGED}
             marks = [in_place.get(mark, mark) for mark in marks]
@@ -86,17 +86,17 @@ class _Drawing:
             ),
         )
 
-    def _effects(self, behind: Behind) -> Iterator[Effect]:
+    def _effects(self, resources: PartResources) -> Iterator[Effect]:
         for stack in self.stacks:
-            if stack.name != behind.stack:
+            if stack.name != resources.stack:
                 continue
             if stack.effect in (Effect.ADDED, Effect.REMOVED):
                 yield stack.effect
                 continue
             for resource in stack.resources:
-                if resource.resource_type in behind.types and behind.path in resource.name:
+                if resource.resource_type in resources.types and resources.path in resource.name:
                     goes = resource.effect in (Effect.ADDED, Effect.REMOVED)
-                    main = resource.resource_type == behind.types[0]
+                    main = resource.resource_type == resources.types[0]
                     yield resource.effect if main or not goes else Effect.CHANGED
 
 

@@ -45,7 +45,7 @@ def remove(region: Region, survey: Survey, *, show: Callable[[str], None]) -> No
             time.sleep(_PAUSE_SECONDS)
         if status != "DELETE_COMPLETE":
             raise Failure(
-                f"{stack.name} is {status}: {_reasons(region, stack)}; mend that, and run the same "
+                f"{stack.name} is {status}: {_reasons(region, stack)}; fix that, and run the same "
                 "command again"
             )
         if scheduler := scheduler_of(region, stack.name, stack.outputs):

@@ -127,7 +127,7 @@ def test_a_denied_call_names_the_action_and_is_not_repeated_elsewhere(
     answer = build()
 
     assert answer.code == 1
-    assert "error: permission lacking: the credentials lack ec2:RunInstances" in answer.err
+    assert "error: missing permission: the credentials lack ec2:RunInstances" in answer.err
     assert "(us-west-2b)" not in answer.err
     assert left(account) == NOTHING
 
@@ -339,7 +339,7 @@ esac
 
     assert (tmp_path / "calls").read_text().splitlines()[1:] == [f"init {ROOT / 'packer'}"]
     assert answer.code == 1
-    assert "error: plugin lacking: " in answer.err and "packer init" in answer.err
+    assert "error: missing plugin: " in answer.err and "packer init" in answer.err
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ def test_a_cell_that_does_not_exist_is_refused_before_anything_is_looked_for(
 
 @pytest.fixture
 def running(account: Any, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A build that waits for ssh, for ever."""
+    """A build that waits for ssh, forever."""
     process = subprocess.Popen(
         [
             *(sys.executable, "-c", "from trainshed.cli import main; main()", "ami", "build"),

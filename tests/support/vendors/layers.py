@@ -18,7 +18,8 @@ from embedded_aws.guests.layers import make_layer
 _SHELL = Package(
     name="bash", version="5.2.15-1.amzn2023.0.2", contents=Contents(provides=("/bin/sh",))
 )
-# [S] What AWS's images of the pinned dates have; older than the pins, so that bakes upgrade it.
+# Documented: what AWS's images of the pinned dates have. It is older than the pins, so that bakes
+# upgrade it.
 _ECS_PACKAGES = {
     "containerd": "2.1.4-1.amzn2023.0.1",
     "docker": "25.0.14-1.amzn2023.0.1",

@@ -92,7 +92,7 @@ def suspend_launches(group_name: str) -> StopLaunches:
 class FailedBootLimit(Construct):
     """Launches no more nodes when too many power themselves off.
 
-    A node whose first boot fails powers off and is replaced: for ever, when the AMI or the file
+    A node whose first boot fails powers off and is replaced: forever, when the AMI or the file
     system is broken. A function sees each instance end, knows by EC2's `StateReason`
     (`Client.InstanceInitiatedShutdown`) which powered themselves off, and by the tag
     `trainshed:boot` which of them had booted well: those were marked unfit by jobs, and do not

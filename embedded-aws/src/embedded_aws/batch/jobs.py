@@ -1,7 +1,7 @@
 """Batch jobs: submitted, described, listed, ended. A server runs them (`scheduler`, `attempts`).
 
 [S] Multi-node parallel jobs are not supported on Spot, Fargate, ECS managed instances or unmanaged
-compute environments. AWS has accepted such a job and left it RUNNABLE for ever
+compute environments. AWS has accepted such a job and left it RUNNABLE forever
 (aws-parallelcluster issue 2098); here SubmitJob refuses it.
 [S] "NodeOverride targets should match job definition"; rules of numNodes; array sizes 2 to 10,000;
 a queue takes jobs only when ENABLED; nodes are jobs `ID#N`, children of an array `ID:N`; CancelJob

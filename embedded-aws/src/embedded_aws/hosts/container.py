@@ -32,7 +32,8 @@ _PASSED_ON = (
     *(signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT),
     *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT),
 )
-_TOLD = 3
+# The file to which a process writes why it did not become the command.
+_REPORT = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,9 +124,9 @@ def _become(
         named = {"HOSTNAME": os.uname().nodename, "HOME": home}
         os.execvpe(words[0], list(words), named | dict(environment))
     except ContainerProblem as problem:
-        os.write(_TOLD, json.dumps(str(problem)).encode())
+        os.write(_REPORT, json.dumps(str(problem)).encode())
     except OSError as error:
-        os.write(_TOLD, json.dumps(error.errno).encode())
+        os.write(_REPORT, json.dumps(error.errno).encode())
     finally:
         os._exit(127)
 
@@ -143,12 +144,12 @@ def _keep_only(files: tuple[int, int, int]) -> None:
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
-    output, errors, tell = (os.dup(file) for file in files)
+    output, errors, report = (os.dup(file) for file in files)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output, 1)
     os.dup2(errors, 2)
-    os.dup2(tell, _TOLD, inheritable=False)
-    os.closerange(_TOLD + 1, os.sysconf("SC_OPEN_MAX"))
+    os.dup2(report, _REPORT, inheritable=False)
+    os.closerange(_REPORT + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 def _enter(container: Container) -> str:
@@ -180,7 +181,7 @@ def _fork_from_first() -> None:
     if not child:
         os.setsid()
         return
-    os.close(_TOLD)
+    os.close(_REPORT)
     for number in _PASSED_ON:
         signal.signal(number, lambda got, _: os.kill(child, got))
     while True:

@@ -126,7 +126,7 @@ def v100_on_al2023(plan: ClusterPlan) -> Iterator[Violation]:
     severity=Severity.ERROR,
     why="""
 EC2 refuses to launch an instance from an AMI of another architecture than the type's, so AWS Batch
-gets no node, and jobs wait in `RUNNABLE` for ever.
+gets no node, and jobs wait in `RUNNABLE` forever.
 """,
     sources=(
         "https://docs.aws.amazon.com/batch/latest/userguide/batch-ami-spec.html",

@@ -17,7 +17,7 @@ _BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-bloc
     title="The largest job has more nodes than a Capacity Block",
     why="""
 A Capacity Block has at most 64 instances. A job of more nodes on a cluster that names one block
-waits in `RUNNABLE` for ever. A resource group may have several blocks.
+waits in `RUNNABLE` forever. A resource group may have several blocks.
 """,
     severity=Severity.ERROR,
     sources=(_BLOCKS,),
@@ -51,7 +51,7 @@ def larger_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
     title="A Capacity Block ends jobs that still run",
     why="""
 EC2 terminates the instances of a Capacity Block from 30 minutes before its end on. A job that
-still runs then is lost, and its next attempt waits for ever. With orchestrator `ec2` a deployment
+still runs then is lost, and its next attempt waits forever. With orchestrator `ec2` a deployment
 before the block begins fails, because it waits for every node, and after the end no node comes
 back.
 """,

@@ -192,7 +192,7 @@ def hccl_through_host_memory(plan: ClusterPlan) -> Iterator[Violation]:
 The container of a multi-node job of AWS Batch has `eth0`, its own interface, `ecs-eth0`, which no
 other node reaches, and `lo`. On plain EC2 nodes, Amazon Linux and Ubuntu call interfaces `ens5` or
 the like, and there is no `eth0`. A library that finds no interface of the name fails, and one that
-takes an unreachable one waits for ever.
+takes an unreachable one waits forever.
 """,
     basis=Basis.INFERRED,
     sources=(

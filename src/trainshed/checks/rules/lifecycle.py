@@ -19,7 +19,7 @@ from trainshed.plan import ClusterPlan
     why="""
 `DescribeInstanceTypes` and `DescribeInstanceTypeOfferings` no longer return the type in any
 region. AWS announced nothing, prices are still published, and accounts that run such instances
-may keep them, but a new launch is likely to fail: a job then waits in `RUNNABLE` for ever.
+may keep them, but a new launch is likely to fail: a job then waits in `RUNNABLE` forever.
 """,
     basis=Basis.OBSERVED,
     sources=(

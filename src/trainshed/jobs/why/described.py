@@ -25,7 +25,7 @@ Its queue is disabled or invalid.
 
 A queue gives its jobs to nodes when it is enabled and valid.
 """,
-    remedy="Enable it, or mend its compute environment",
+    remedy="Enable it, or fix its compute environment",
 )
 
 describe(
@@ -224,7 +224,7 @@ The queue ended the job because it waited too long.
 
 Somebody, or the queue, ended the job.
 """,
-    remedy="Submit it again after mending what the reason names",
+    remedy="Fix what the reason names, and submit it again",
 )
 
 describe(

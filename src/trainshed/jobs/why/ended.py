@@ -130,8 +130,8 @@ def check_stopped(evidence: Evidence) -> Iterator[Finding]:
             rule="TS-JOB-018",
             severity=Severity.ERROR,
             message=f"the queue ended it because it waited too long: {job.reason.rstrip('.')}",
-            remedy="submit it again when there is capacity, with fewer nodes, or after mending "
-            "what the reason names; for capacity, job.capacity_wait_hours is the limit",
+            remedy="submit it again when there is capacity, or with fewer nodes, or fix what the "
+            "reason names first; job.capacity_wait_hours limits the wait for capacity",
         )
     elif job.cause is EndCause.STOPPED:
         yield Finding(

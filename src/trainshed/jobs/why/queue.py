@@ -20,7 +20,7 @@ _REMEDIES = {
     "out, so that AWS Batch uses AWSServiceRoleForBatch, and check your organisation's policies",
     "MISCONFIGURATION:EC2_INSTANCE_CONFIGURATION_UNSUPPORTED": "EC2 refuses the instance type in "
     "this zone, or the launch template for it: trainshed explain names zones that have it",
-    "ACTION_REQUIRED": "mend the compute environment; its own statusReason says what is wrong",
+    "ACTION_REQUIRED": "fix the compute environment; its own statusReason says what is wrong",
 }
 _OTHERWISE = "wait some minutes and ask again; the other findings may say more"
 
@@ -48,7 +48,7 @@ def check_queue(evidence: Evidence) -> Iterator[Finding]:
             message=f"job queue {queue.name} is {queue.state} and {queue.status}{said}",
             remedy=f"aws batch update-job-queue --job-queue {queue.name} --state ENABLED"
             if queue.state != "ENABLED"
-            else "mend its compute environment, or deploy the cluster again",
+            else "fix its compute environment, or deploy the cluster again",
         )
 
 
@@ -83,7 +83,7 @@ def check_kinds(evidence: Evidence) -> Iterator[Finding]:
                 rule="TS-JOB-005",
                 severity=Severity.ERROR,
                 message=f"compute environment {each.name} is of type {each.kind}, on which "
-                "multi-node jobs stay RUNNABLE for ever",
+                "multi-node jobs stay RUNNABLE forever",
                 remedy="submit to a queue whose compute environments are of type EC2",
             )
 

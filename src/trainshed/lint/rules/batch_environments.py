@@ -170,7 +170,7 @@ def _own_rules(document: CloudFormationDocument) -> bool:
     severity=Severity.ERROR,
     why="""
 AWS Batch runs multi-node jobs neither on Spot Instances nor on unmanaged compute environments. A
-job in a queue that has no other environment is refused, or waits in `RUNNABLE` for ever.
+job in a queue that has no other environment is refused, or waits in `RUNNABLE` forever.
 """,
     sources=(_MULTI_NODE, _API),
     over=in_files(resources(COMPUTE_ENVIRONMENT)),

@@ -92,7 +92,7 @@ def longer_than_an_update(definition: TemplateResource) -> Iterator[Violation]:
     title="A multi-node job has no time-out",
     why="""
 A multi-node job ends when its main node ends. When another node dies, AWS Batch does nothing: the
-others may wait for it for ever, and all nodes are paid for. Only a time-out ends such a job.
+others may wait for it forever, and all nodes are paid for. Only a time-out ends such a job.
 """,
     sources=(
         _MULTI_NODE,
@@ -325,7 +325,7 @@ def small_shared_memory(definition: TemplateResource) -> Iterator[Violation]:
     basis=Basis.INFERRED,
     why="""
 The resource `GPU` of AWS Batch is NVIDIA's only. Nodes with Gaudi or Neuron accelerators offer
-none, so the job waits in `RUNNABLE` for ever. Such a job gets its accelerators as devices, or by
+none, so the job waits in `RUNNABLE` forever. Such a job gets its accelerators as devices, or by
 the container runtime of the AMI.
 """,
     sources=(

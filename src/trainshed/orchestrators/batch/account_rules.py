@@ -66,7 +66,7 @@ default group. Many accounts take away that group's rules: then the nodes wait f
     severity=Severity.ERROR,
 )
 def default_group(subject: Subject) -> Iterator[Violation]:
-    """Its members reach each other, and HTTPS; or the stack adds what lacks."""
+    """Its members reach each other, and HTTPS; or the stack adds the missing rules."""
     network = subject.plan.network
     if network.vpc_id is None:
         return
@@ -89,10 +89,10 @@ def default_group(subject: Subject) -> Iterator[Violation]:
         if missing:
             yield Violation(
                 path=("network",),
-                message=f"{group_id}, the default group of {network.vpc_id}, lacks: "
+                message=f"{group_id}, the default group of {network.vpc_id}, has no rules for: "
                 f"{', '.join(missing)}",
                 remedy=f"set network.default_security_group to {group_id}: the stack then adds "
-                "what lacks",
+                "the missing rules",
             )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trainshed.orchestrators.batch.plan import BatchPlan
 from trainshed.parts.job import job_facts
-from trainshed.parts.model import Arrow, Behind, Charge, Fact, PlannedPart
+from trainshed.parts.model import Arrow, Charge, Fact, PartResources, PlannedPart
 from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.prices import ECR_STORED
 
@@ -28,7 +28,7 @@ def planned_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
                 minor=True,
             ),
         ),
-        behind=Behind(stack=plan.name, types=("AWS::Batch::JobDefinition",)),
+        resources=PartResources(stack=plan.name, types=("AWS::Batch::JobDefinition",)),
     )
     yield PlannedPart(
         kind="queue",
@@ -36,7 +36,7 @@ def planned_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
             Fact(name="job queue"),
             Fact(name="wait for capacity", value=_capacity_wait(batch), minor=True),
         ),
-        behind=Behind(stack=plan.name, types=("AWS::Batch::JobQueue",)),
+        resources=PartResources(stack=plan.name, types=("AWS::Batch::JobQueue",)),
     )
     yield PlannedPart(
         kind="environment",
@@ -48,7 +48,7 @@ def planned_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
                 minor=True,
             ),
         ),
-        behind=Behind(stack=plan.name, types=("AWS::Batch::ComputeEnvironment",)),
+        resources=PartResources(stack=plan.name, types=("AWS::Batch::ComputeEnvironment",)),
     )
     yield _images(batch)
 
@@ -95,5 +95,5 @@ def _images(batch: BatchPlan) -> PlannedPart:
         kind="repository",
         facts=(Fact(name="ECR repository", value=name),),
         charges=(Charge(component="container images in ECR", item=ECR_STORED),),
-        behind=Behind(stack=own.stack_name, types=("AWS::ECR::Repository",)),
+        resources=PartResources(stack=own.stack_name, types=("AWS::ECR::Repository",)),
     )

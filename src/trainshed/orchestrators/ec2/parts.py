@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from trainshed.parts.job import job_facts
-from trainshed.parts.model import Arrow, Behind, Fact, PlannedPart
+from trainshed.parts.model import Arrow, Fact, PartResources, PlannedPart
 from trainshed.plan import ClusterPlan
 
 STARTS_JOBS = ("document", "group")
@@ -14,12 +14,12 @@ def planned_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
     yield PlannedPart(
         kind="document",
         facts=(Fact(name="job document"), *job_facts(plan)),
-        behind=Behind(stack=plan.name, types=("AWS::SSM::Document",)),
+        resources=PartResources(stack=plan.name, types=("AWS::SSM::Document",)),
     )
     yield PlannedPart(
         kind="group",
         facts=(Fact(name="Auto Scaling group"),),
-        behind=Behind(stack=plan.name, types=("AWS::AutoScaling::AutoScalingGroup",)),
+        resources=PartResources(stack=plan.name, types=("AWS::AutoScaling::AutoScalingGroup",)),
     )
 
 

@@ -6,7 +6,7 @@ from trainshed.findings.rule import describe
 LACKS_PERMISSION = describe(
     "TS-ACC-001",
     command="preflight",
-    title="A check was not made, because a permission lacks",
+    title="A check was not made, because a permission is missing",
     when="AWS denies a call",
     why="""
 What was not checked may be wrong. The finding names the rule and the IAM action; the other checks

@@ -44,25 +44,25 @@ def key_lets_services_in(subject: Subject) -> Iterator[Violation]:
         answer = subject.aws.call("kms", "get_key_policy", KeyId=arn, PolicyName="default")
         policy: Mapping[str, Any] = json.loads(answer["Policy"])
         logs = f"logs.{subject.plan.region}.amazonaws.com"
-        if lacking := _lacking(policy, "Service", logs, _OF_LOGS):
-            yield _violation(arn, logs, lacking, "no log group can be made with it")
+        if missing := _missing_actions(policy, "Service", logs, _OF_LOGS):
+            yield _violation(arn, logs, missing, "no log group can be made with it")
         _, partition, _, _, account, _ = arn.split(":", 5)
         role = f"arn:{partition}:iam::{account}:role/{_ROLE}"
-        lacking = _lacking(policy, "AWS", role, _OF_VOLUMES)
-        if lacking and not _has_grant(subject, arn, role):
-            yield _violation(arn, role, lacking, "no node starts")
+        missing = _missing_actions(policy, "AWS", role, _OF_VOLUMES)
+        if missing and not _has_grant(subject, arn, role):
+            yield _violation(arn, role, missing, "no node starts")
 
 
-def _violation(arn: str, principal: str, lacking: list[str], outcome: str) -> Violation:
+def _violation(arn: str, principal: str, missing: list[str], outcome: str) -> Violation:
     return Violation(
         path=("kms_key",),
-        message=f"the policy of {arn} does not allow {principal} {', '.join(lacking)}: {outcome}",
+        message=f"the policy of {arn} does not allow {principal} {', '.join(missing)}: {outcome}",
         remedy="add the statements of docs/security.md: aws kms put-key-policy --policy-name "
         f"default --key-id {arn} --policy file://policy.json",
     )
 
 
-def _lacking(
+def _missing_actions(
     policy: Mapping[str, Any], kind: str, principal: str, needed: tuple[str, ...]
 ) -> list[str]:
     """Return the actions that no statement allows a principal."""

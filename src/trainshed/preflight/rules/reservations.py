@@ -199,7 +199,7 @@ def group_has_a_block(subject: Subject) -> Iterator[Violation]:
     when=_WHEN,
     why="""
 A multi-node job starts when all of its nodes are there. A reservation that is named takes no node
-more than it is for, and a job of more nodes waits for ever. The Capacity Blocks of a resource group
+more than it is for, and a job of more nodes waits forever. The Capacity Blocks of a resource group
 count together while they are there at one time.
 """,
     actions=(*_GROUP_ACTIONS, "ec2:DescribeInstances"),
@@ -253,7 +253,7 @@ def job_outlasts_window(subject: Subject) -> Iterator[Violation]:
 
 
 def _outlasted(subject: Subject, found: CapacityReservation) -> Iterator[Violation]:
-    # [S] EC2 user guide: instances outlive a capacity reservation, and are on demand from then on.
+    # EC2 user guide: instances outlive a capacity reservation, and are on demand from then on.
     if not found.is_block or found.ends_at is None or found.ends_at <= subject.now:
         return
     end = found.ends_at - ENDS_EARLY

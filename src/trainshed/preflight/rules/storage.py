@@ -9,9 +9,9 @@ from trainshed.documents.problems import Path
 from trainshed.findings import Severity, Violation, rule
 from trainshed.preflight.subject import Subject, accounts
 
-# [S] FSx API reference, "FileSystem": the second is under a change that its owner asked for.
+# FSx API reference, "FileSystem": the second is under a change that its owner asked for.
 _MOUNTABLE = ("AVAILABLE", "UPDATING")
-# [S] KMS developer guide, "Key states of AWS KMS keys": keys of both encrypt.
+# KMS developer guide, "Key states of AWS KMS keys": keys of both encrypt.
 _KEY_STATES = ("Enabled", "Updating")
 _EXISTING = ("storage", "lustre", "existing")
 _HEAD = "https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html"

@@ -74,7 +74,7 @@ def subnet_fits(subject: Subject) -> Iterator[Violation]:
     when=_WHEN,
     why="""
 Each node takes an address for each interface that has one, and a job on AWS Batch takes one more.
-A launch for which addresses lack is refused, and the job waits for its last node.
+EC2 refuses a launch when too few addresses are free, and the job waits for its last node.
 """,
     actions=(
         "cloudformation:DescribeStacks",

@@ -35,7 +35,7 @@ _ENDING = {
 # Properties that say for how long something is kept.
 _KEPT_FOR = re.compile(r"\w*Retention(Period|Limit|In)?(Days|Hours|InDays|InHours|Hours)?")
 _BACKUPS = re.compile(r"\w*(Backup|Snapshot)\w*")
-# These keep what they have for ever without one.
+# These keep what they have forever without one.
 _KEPT_FOR_EVER_WITHOUT = "RetentionInDays"
 
 

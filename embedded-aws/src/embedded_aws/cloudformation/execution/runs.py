@@ -40,7 +40,7 @@ def launch(stack: Stack, work: Callable[[], None]) -> None:
         try:
             work()
         except Exception as error:
-            # A bug must not leave a stack in progress for ever.
+            # A bug must not leave a stack in progress forever.
             _log.exception("internal error of the embedded AWS in stack %s", stack.name)
             verb = stack.status.partition("_IN_PROGRESS")[0]
             stack.record(

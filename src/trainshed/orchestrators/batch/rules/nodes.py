@@ -48,7 +48,7 @@ def no_ecs_agent(plan: ClusterPlan) -> Iterator[Violation]:
         yield Violation(
             path=("instance", "ami"),
             message=f"{asked} is an AMI of AWS without an ECS agent: its nodes never join the "
-            "cluster, and jobs wait for ever",
+            "cluster, and jobs wait forever",
             remedy="use ami: stable, or bake an AMI that has the agent: trainshed ami build",
         )
 
