@@ -1,0 +1,22 @@
+"""What is known of it before anything is planned."""
+
+from trainshed.interfaces import InterfaceProfile
+from trainshed.orchestrators import Traits
+from trainshed.spec.image import NoImage
+from trainshed.spec.job import JobSpec
+
+TRAITS = Traits(
+    agent="ec2",
+    profile=InterfaceProfile.EC2,
+    profile_reason="jobs use the node's own interfaces",
+    job_addresses=0,
+    in_containers=False,
+    keeps_nodes=True,
+    services=("ec2messages", "logs", "s3", "ssm", "ssmmessages"),
+    uses_default_group=False,
+    job=JobSpec,
+    image=NoImage,
+    fields={"AWS::AutoScaling::": "instance"},
+    job_logs="ShellLogs",
+    without="jobs are shell scripts",
+)
