@@ -44,14 +44,14 @@ def with_tables(document: str, pins: Pins, variables: str) -> str:
 
 
 def cells_table(pins: Pins) -> str:
-    """Return every AMI: base, kernel, driver, runtime and orchestrator of each."""
+    """Return every AMI: base, kernel, driver, runtime and agent of each."""
     rows = []
-    for accelerator, orchestrator, base in recipe_names(pins):
-        recipe = ami_recipe(pins, accelerator, orchestrator, base)
+    for accelerator, agent, base in recipe_names(pins):
+        recipe = ami_recipe(pins, accelerator, agent, base)
         parts = [_RUNTIMES.get(accelerator), "docker", "ecs-init"]
         rows.append(
             [
-                f"{accelerator}/{orchestrator}",
+                f"{accelerator}/{agent}",
                 f"{base}: `{recipe.source_ami.name}`",
                 f"`{recipe.kernel}`",
                 _named(recipe, [_DRIVERS[accelerator]]),

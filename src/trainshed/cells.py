@@ -1,4 +1,4 @@
-"""What our AMIs are for: an accelerator and an orchestrator, together a cell."""
+"""What our AMIs are for: an accelerator and the agent that starts the work, together a cell."""
 
 from enum import StrEnum
 
@@ -22,10 +22,10 @@ class Cell(StrEnum):
         return self.partition("/")[0]
 
     @property
-    def orchestrator(self) -> str:
+    def agent(self) -> str:
         """The second part, for instance `ecs`."""
         return self.partition("/")[2]
 
 
 ACCELERATORS = tuple(dict.fromkeys(cell.accelerator for cell in Cell))
-ORCHESTRATORS = tuple(dict.fromkeys(cell.orchestrator for cell in Cell))
+AGENTS = tuple(dict.fromkeys(cell.agent for cell in Cell))

@@ -34,7 +34,7 @@ class AmiPipelineStack(OwnedStack):
         for cell, project in self.pipeline.projects.items():
             cdk.CfnOutput(
                 self,
-                f"{cell.accelerator.title()}{cell.orchestrator.title()}Project",
+                f"{cell.accelerator.title()}{cell.agent.title()}Project",
                 description=f"CodeBuild project of {cell}, for aws codebuild start-build",
                 value=project.ref,
             )

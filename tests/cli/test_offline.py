@@ -110,4 +110,4 @@ def test_an_ami_for_what_is_like_nothing_is_answered_with_all_there_is(
     monkeypatch.chdir(tmp_path)
     answer = trainshed("offline", "ami", "neuron", "xx")
 
-    assert answer.err == "error: orchestrator 'xx' is not known (known: ec2, ecs, eks)\n"
+    assert answer.err == "error: agent 'xx' is not known (known: ec2, ecs, eks)\n"

@@ -119,7 +119,7 @@ def test_addresses_have_their_version_in_them(pins: Pins) -> None:
     assert efa.signature == f"{efa.url}.sig"
 
 
-def test_an_unknown_accelerator_orchestrator_or_base_is_refused(pins: Pins) -> None:
+def test_an_unknown_accelerator_agent_or_base_is_refused(pins: Pins) -> None:
     with pytest.raises(UnknownName, match="did you mean habana"):
         ami_recipe(pins, "habanna", "ecs")
     with pytest.raises(UnknownName, match="did you mean ecs"):

@@ -52,10 +52,10 @@ def ami_build_project(
         instance_profile: name of the build instance's.
         records: logs and reports.
     """
-    name = f"{cell.accelerator}-{cell.orchestrator}"
+    name = f"{cell.accelerator}-{cell.agent}"
     variables = {
         "ACCELERATOR": cell.accelerator,
-        "ORCHESTRATOR": cell.orchestrator,
+        "ORCHESTRATOR": cell.agent,
         "INSTANCE_PROFILE": instance_profile,
     }
     # L1: the L2 Project gives its role every log group and report group of its name, and its

@@ -48,7 +48,7 @@ class Ami:
 
     @property
     def cell(self) -> str:
-        """Accelerator and orchestrator, for instance `neuron/ecs`; `?` for a missing tag."""
+        """Accelerator and agent, for instance `neuron/ecs`; `?` for a missing tag."""
         return cell_of(self.tags)
 
     @property

@@ -24,7 +24,7 @@ class BuildRequest:
 
     Attributes:
         accelerator: `habana`, `neuron` or `nvidia`.
-        orchestrator: `ec2`, `ecs` or `eks`.
+        agent: `ec2`, `ecs` or `eks`.
         template: folder of the Packer template.
         output: folder for the manifest, the reports and the log.
         base: distribution under the AMI, or None for the template's own choice.
@@ -34,7 +34,7 @@ class BuildRequest:
     """
 
     accelerator: str
-    orchestrator: str
+    agent: str
     template: Path
     output: Path
     base: str | None = None
@@ -55,7 +55,7 @@ class BuildRequest:
         """
         own = {
             "accelerator": self.accelerator,
-            "orchestrator": self.orchestrator,
+            "orchestrator": self.agent,
             "region": region,
             "commit": revision(self.template),
             "output": str(self.output.resolve()),
@@ -78,7 +78,7 @@ class BuildRequest:
         Raises:
             TrainshedError: there is no such AMI, no template there, or a value is wrong.
         """
-        cell = f"{self.accelerator}/{self.orchestrator}"
+        cell = f"{self.accelerator}/{self.agent}"
         if cell not in tuple(Cell):
             raise TrainshedError(f"there is no AMI for {cell}, only for {', '.join(Cell)}")
         if not list(self.template.glob("*.pkr.hcl")):
@@ -93,7 +93,7 @@ class BuildRequest:
                 f"minutes must be at least 1 and at most {_MOST_MINUTES}, got {self.minutes}"
             )
         pins = read_pins(self.template / "pins.json")
-        ami_recipe(pins, self.accelerator, self.orchestrator, self.base)
+        ami_recipe(pins, self.accelerator, self.agent, self.base)
         require_current_recipes(self.template, pins)
 
     def subnets(

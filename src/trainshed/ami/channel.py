@@ -18,7 +18,7 @@ class Channel:
     """One channel of one cell.
 
     Attributes:
-        cell: accelerator and orchestrator, for instance `neuron/ecs`.
+        cell: accelerator and agent, for instance `neuron/ecs`.
         name: for instance `stable`.
 
     Raises:

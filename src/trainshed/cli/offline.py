@@ -35,7 +35,7 @@ def _prepare(context: typer.Context) -> None:
 @app.command()
 def ami(
     accelerator: Annotated[str, typer.Argument(help="habana, neuron or nvidia.")],
-    orchestrator: Annotated[str, typer.Argument(help="ec2, ecs or eks.")],
+    agent: Annotated[str, typer.Argument(help="ec2, ecs or eks.")],
 ) -> None:
     """Add an AMI to the embedded AWS that looks like a build's, and print its id.
 
@@ -43,7 +43,7 @@ def ami(
     """
     with asking():
         # Asks for an embedded AWS after it has checked the names.
-        say(add_stand_in(lambda service: connect()(service), accelerator, orchestrator))
+        say(add_stand_in(lambda service: connect()(service), accelerator, agent))
 
 
 @app.command()

@@ -11,12 +11,12 @@ from typing import Any
 from embedded_aws.plugins import Plugin, ProjectNeeds, Row, WithdrawnType
 from trainshed.catalogue import all_regions, lookup, zones_offering
 from trainshed.catalogue.lookup import withdrawn_records
-from trainshed.cells import ORCHESTRATORS
+from trainshed.cells import AGENTS
 from trainshed.errors import TrainshedError
 from trainshed.node_folders import SCRATCH, UNFIT_MARK
 from trainshed.region import environment_region
 
-# By base: its root, and the orchestrators that Amazon's or Canonical's AMIs add something for.
+# By base: its root, and the agents that Amazon's or Canonical's AMIs add something for.
 _ROOTS = {
     "amazon-linux-2023": ("amazon", "ecs", "eks"),
     "ubuntu-22.04": ("ubuntu", "eks"),
@@ -42,11 +42,11 @@ class TrainshedPlugin(Plugin):
     def guest_flavours(self) -> dict[str, str]:
         """Return the root that stands for an AMI of ours, baked or `add_stand_in`'s."""
         return {
-            rf"trainshed-\w+-{orchestrator}-{re.escape(base)}-.+": (
-                f"{root}-{orchestrator}" if orchestrator in orchestrators else root
+            rf"trainshed-\w+-{agent}-{re.escape(base)}-.+": (
+                f"{root}-{agent}" if agent in agents else root
             )
-            for base, (root, *orchestrators) in _ROOTS.items()
-            for orchestrator in ORCHESTRATORS
+            for base, (root, *agents) in _ROOTS.items()
+            for agent in AGENTS
         }
 
     def boot_commands(self) -> dict[str, list[str]]:

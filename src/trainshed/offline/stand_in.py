@@ -23,25 +23,25 @@ _PARAMETERS = {
 }
 
 
-def add_stand_in(client: Callable[[str], Any], accelerator: str, orchestrator: str) -> str:
+def add_stand_in(client: Callable[[str], Any], accelerator: str, agent: str) -> str:
     """Add an AMI with the tags of a build to the account, and return its id.
 
     Args:
         client: gives a boto3 client of a service.
         accelerator: `habana`, `neuron` or `nvidia`.
-        orchestrator: `ec2`, `ecs` or `eks`.
+        agent: `ec2`, `ecs` or `eks`.
 
     Raises:
-        UnknownName: there is no such accelerator or orchestrator.
+        UnknownName: there is no such accelerator or agent.
     """
-    base = ami_recipe(read_pins(packer_folder() / "pins.json"), accelerator, orchestrator).base
+    base = ami_recipe(read_pins(packer_folder() / "pins.json"), accelerator, agent).base
     ec2 = client("ec2")
     stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    name = f"trainshed-{accelerator}-{orchestrator}-{base}-{stamp}-stand-in-{uuid4().hex[:8]}"
+    name = f"trainshed-{accelerator}-{agent}-{base}-{stamp}-stand-in-{uuid4().hex[:8]}"
     tags = {
         "Name": name,
         "trainshed:accelerator": accelerator,
-        "trainshed:orchestrator": orchestrator,
+        "trainshed:orchestrator": agent,
         "trainshed:base": base,
         "trainshed:commit": "none",
         "trainshed:build": stamp,

@@ -128,17 +128,17 @@ def _nvidia(pins: Pins, base: str) -> Iterator[Disagreement]:
 
 
 def _default_bases(pins: Pins) -> Iterator[Disagreement]:
-    """The first base of an accelerator is baked when no base is named, for any orchestrator."""
+    """The first base of an accelerator is baked when no base is named, for any agent."""
     defaults: dict[str, str] = {}
     for name, base in pins.bases.items():
         for accelerator in sorted(base.accelerators):
             defaults.setdefault(accelerator, name)
     for accelerator, name in defaults.items():
-        for orchestrator in pins.bases[name].refused:
+        for agent in pins.bases[name].refused:
             yield (
                 ("bases", name),
-                f"is the first of {accelerator} and refuses {orchestrator}; put one that takes "
-                "every orchestrator before it",
+                f"is the first of {accelerator} and refuses {agent}; put one that takes "
+                "every agent before it",
             )
 
 

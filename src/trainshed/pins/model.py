@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from trainshed.cells import ACCELERATORS, ORCHESTRATORS
+from trainshed.cells import ACCELERATORS, AGENTS
 from trainshed.documents.forms import ACCOUNT, IMAGE_DIGEST
 from trainshed.documents.model import Model
 from trainshed.errors import UnknownName, did_you_mean
@@ -103,16 +103,16 @@ class Base(BaseFacts):
     ] = ACCELERATORS
     """Whose AMIs are baked on it."""
     source_amis: dict[str, SourceAmi]
-    """By orchestrator."""
+    """By agent."""
     refused: dict[str, Text] = Field(default_factory=dict)
-    """Why there are no AMIs for the other orchestrators, by orchestrator."""
+    """Why there are no AMIs for the other agents, by agent."""
     basis: Basis
 
     @model_validator(mode="after")
-    def _every_orchestrator(self) -> Self:
-        if sorted((*self.source_amis, *self.refused)) != sorted(ORCHESTRATORS):
+    def _every_agent(self) -> Self:
+        if sorted((*self.source_amis, *self.refused)) != sorted(AGENTS):
             raise ValueError(
-                f"name an AMI for each of {', '.join(ORCHESTRATORS)} in source_amis, or in refused "
+                f"name an AMI for each of {', '.join(AGENTS)} in source_amis, or in refused "
                 "why there is none"
             )
         return self
@@ -220,9 +220,9 @@ class Component(Pinned):
     ] = (*ACCELERATORS, CPU)
     """Whose AMIs and container images it is for; `cpu` is the container image without one."""
     orchestrators: Annotated[
-        tuple[Annotated[str, AfterValidator(_one_of(*ORCHESTRATORS, CONTAINER))], ...],
+        tuple[Annotated[str, AfterValidator(_one_of(*AGENTS, CONTAINER))], ...],
         Field(min_length=1),
-    ] = (*ORCHESTRATORS, CONTAINER)
+    ] = (*AGENTS, CONTAINER)
     """Whose AMIs it is for; `container` stands for container images."""
     sources: Annotated[dict[str, Source], Field(min_length=1)]
     """By base, by distribution of a container image, by `ubuntu` for all its releases, or `any`."""

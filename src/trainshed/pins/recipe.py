@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import Field
 
-from trainshed.cells import ACCELERATORS, ORCHESTRATORS
+from trainshed.cells import ACCELERATORS, AGENTS
 from trainshed.documents.model import Model
 from trainshed.errors import TrainshedError, UnknownName
 from trainshed.files import read_text
@@ -54,7 +54,7 @@ class Recipe(Model):
     accelerator: str
     """`cpu` for a container image without one."""
     orchestrator: str
-    """`container` for a container image."""
+    """The agent; `container` for a container image."""
     base: str
     """The distribution, for instance `ubuntu-22.04`."""
     components: dict[str, ComponentPin]
@@ -68,41 +68,39 @@ class AmiRecipe(BaseFacts, Recipe):
 
 
 def recipe_names(pins: Pins) -> Iterator[tuple[str, str, str]]:
-    """Yield accelerator, orchestrator and base of every AMI that can be baked."""
+    """Yield accelerator, agent and base of every AMI that can be baked."""
     for accelerator in ACCELERATORS:
         for name, base in pins.bases.items():
             if accelerator in base.accelerators:
-                yield from ((accelerator, orchestrator, name) for orchestrator in base.source_amis)
+                yield from ((accelerator, agent, name) for agent in base.source_amis)
 
 
-def ami_recipe(
-    pins: Pins, accelerator: str, orchestrator: str, base_name: str | None = None
-) -> AmiRecipe:
+def ami_recipe(pins: Pins, accelerator: str, agent: str, base_name: str | None = None) -> AmiRecipe:
     """Return what an AMI consists of.
 
     Args:
         pins: of packer/pins.json.
         accelerator: `habana`, `neuron` or `nvidia`.
-        orchestrator: `ec2`, `ecs` or `eks`.
+        agent: `ec2`, `ecs` or `eks`.
         base_name: by default the accelerator's first base.
 
     Raises:
-        UnknownName: there is no such accelerator, orchestrator or base.
-        TrainshedError: there are no AMIs for that orchestrator on that base.
+        UnknownName: there is no such accelerator, agent or base.
+        TrainshedError: there are no AMIs for that agent on that base.
     """
     name = pins.base_of(accelerator, base_name)
-    if orchestrator not in ORCHESTRATORS:
-        raise UnknownName("orchestrator", orchestrator, ORCHESTRATORS)
+    if agent not in AGENTS:
+        raise UnknownName("agent", agent, AGENTS)
     base = pins.bases[name]
-    if orchestrator in base.refused:
+    if agent in base.refused:
         raise TrainshedError(
-            f"there is no AMI for {accelerator}/{orchestrator} on {name}: "
-            f"{base.refused[orchestrator]}; choose another base"
+            f"there is no AMI for {accelerator}/{agent} on {name}: "
+            f"{base.refused[agent]}; choose another base"
         )
     return AmiRecipe(
-        **_components(pins, accelerator, orchestrator, name),
+        **_components(pins, accelerator, agent, name),
         **_of_base(base),
-        source_ami=base.source_amis[orchestrator],
+        source_ami=base.source_amis[agent],
     )
 
 
@@ -138,9 +136,9 @@ def component_pin(pins: Pins, component: Component, place: str, base: str) -> Co
 def recipe_files(pins: Pins) -> dict[str, str]:
     """Return the files of packer/recipes by name; where a base refuses one, it says why."""
     files = {}
-    for accelerator, orchestrator, base in recipe_names(pins):
-        recipe = ami_recipe(pins, accelerator, orchestrator, base)
-        files[f"{accelerator}-{orchestrator}-{base}.json"] = recipe_text(recipe)
+    for accelerator, agent, base in recipe_names(pins):
+        recipe = ami_recipe(pins, accelerator, agent, base)
+        files[f"{accelerator}-{agent}-{base}.json"] = recipe_text(recipe)
         for refused, why in pins.bases[base].refused.items():
             # Packer asks for the rest before it says why.
             facts = {"refused": why, **_of_base(pins.bases[base]), "components": {}}
@@ -202,16 +200,16 @@ def _of_base(base: Base) -> dict[str, Any]:
     return base.model_dump(include={*BaseFacts.model_fields})
 
 
-def _components(pins: Pins, accelerator: str, orchestrator: str, base: str) -> dict[str, Any]:
+def _components(pins: Pins, accelerator: str, agent: str, base: str) -> dict[str, Any]:
     return {
         "accelerator": accelerator,
-        "orchestrator": orchestrator,
+        "orchestrator": agent,
         "base": base,
         "components": {
             name: component_pin(pins, component, place, base)
             for name, component in pins.components.items()
             if accelerator in component.accelerators
-            and orchestrator in component.orchestrators
+            and agent in component.orchestrators
             and (place := component.place_on(base))
         },
     }

@@ -37,7 +37,7 @@ def remedy_for(asked: str, cell: str | None, instance: InstanceType, region: str
     if name.startswith("/"):
         channel = Channel.of_parameter(name)
         name = channel.name if channel and channel.cell == cell else ""
-    accelerator, _, orchestrator = cell.partition("/")
+    accelerator, _, agent = cell.partition("/")
     ours = is_channel_name(name) and not name.startswith("ami-")
     target, driver, after = name if ours else "stable", "", ""
     # NVIDIA's open modules, the default, do not drive it; and other types take the default channel.
@@ -47,9 +47,8 @@ def remedy_for(asked: str, cell: str | None, instance: InstanceType, region: str
             target = _V100_CHANNEL
             after = f", and give instance.ami: {_V100_CHANNEL}"
     commands = (
-        f"trainshed ami build {accelerator} {orchestrator} --region {region}{driver}",
-        f"trainshed ami publish build/{accelerator}-{orchestrator}/manifest.json "
-        f"--channel {target}",
+        f"trainshed ami build {accelerator} {agent} --region {region}{driver}",
+        f"trainshed ami publish build/{accelerator}-{agent}/manifest.json --channel {target}",
     )
     leave_out = "" if after else "leave it out, "
     other = "" if ours else f"name another AMI in instance.ami; or {leave_out}"

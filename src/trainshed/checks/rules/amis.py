@@ -78,7 +78,7 @@ def v100_modules(plan: ClusterPlan) -> Iterator[Violation]:
     title="The channel is that of other nodes",
     severity=Severity.ERROR,
     why="""
-Each of our channels is for one accelerator and one orchestrator. The prerequisites stack looks at
+Each of our channels is for one accelerator and one agent. The prerequisites stack looks at
 the AMI before anything else is deployed, and fails when it is of another cell.
 """,
     basis=Basis.OBSERVED,
@@ -92,7 +92,7 @@ instance: {type: trn1.32xlarge, ami: /trainshed/ami/nvidia/ecs/stable}
 """,
 )
 def other_cell(plan: ClusterPlan) -> Iterator[Violation]:
-    """The channel must be that of the nodes' accelerator and orchestrator."""
+    """The channel must be that of the nodes' accelerator and agent."""
     channel = Channel.of_parameter(plan.ami.asked)
     if channel and plan.ami.cell and channel.cell != plan.ami.cell:
         yield Violation(

@@ -21,7 +21,7 @@ from trainshed.spec.pipeline import BUILD_MINUTES
 
 def build_command(
     accelerator: Annotated[str, typer.Argument(help="habana, neuron or nvidia.")],
-    orchestrator: Annotated[str, typer.Argument(help="ec2, ecs or eks.")],
+    agent: Annotated[str, typer.Argument(help="ec2, ecs or eks.")],
     base: Annotated[
         str | None,
         typer.Option(
@@ -34,7 +34,7 @@ def build_command(
         Path | None,
         typer.Option(
             help="Folder for manifest, reports and log.",
-            show_default="build/ACCELERATOR-ORCHESTRATOR, and -BASE when one is given",
+            show_default="build/ACCELERATOR-AGENT, and -BASE when one is given",
             metavar="FOLDER",
         ),
     ] = None,
@@ -103,9 +103,9 @@ def build_command(
     template = template or packer_folder()
     request = BuildRequest(
         accelerator=accelerator,
-        orchestrator=orchestrator,
+        agent=agent,
         template=template,
-        output=output or Path("build") / "-".join(filter(None, (accelerator, orchestrator, base))),
+        output=output or Path("build") / "-".join(filter(None, (accelerator, agent, base))),
         base=base,
         variables=var or (),
         variable_files=var_file or (),

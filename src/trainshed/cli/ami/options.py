@@ -18,7 +18,7 @@ CellsOption = Annotated[
     list[str],
     typer.Option(
         "--cell",
-        help="Accelerator and orchestrator, for instance neuron/ecs; give it again for more.",
+        help="Accelerator and agent, for instance neuron/ecs; give it again for more.",
         metavar="CELL",
     ),
 ]

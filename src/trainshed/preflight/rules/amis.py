@@ -83,7 +83,7 @@ def ami_is_there(subject: Subject) -> Iterator[Violation]:
     when="the AMI is there",
     why="""
 EC2 refuses an AMI of another processor architecture. An AMI that was baked for other accelerators,
-or for another orchestrator, boots without the drivers or the agent, and the node takes no job.
+or for another agent, boots without the drivers or the agent, and the node takes no job.
 """,
     actions=_ACTIONS,
     sources=(_IMAGES,),

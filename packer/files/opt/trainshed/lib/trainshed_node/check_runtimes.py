@@ -25,7 +25,7 @@ _RUNTIMES = {"habana": "habana", "nvidia": "nvidia"}
 
 def check_runtimes(recipe: Recipe) -> Iterator[Result]:
     """Yield a result for the runtime of what runs containers, where there is one."""
-    if recipe.accelerator in _RUNTIMES and recipe.orchestrator != "eks":
+    if recipe.accelerator in _RUNTIMES and recipe.agent != "eks":
         yield _docker_runtime(_RUNTIMES[recipe.accelerator])
     elif recipe.accelerator in _RUNTIMES and recipe.base.startswith("ubuntu"):
         yield _containerd_runtime(_RUNTIMES[recipe.accelerator])
@@ -36,7 +36,7 @@ def check_runtimes(recipe: Recipe) -> Iterator[Result]:
             has_command("nvidia-container-runtime"),
             detail="there is no nvidia-container-runtime for nodeadm to find",
         )
-    if (recipe.accelerator, recipe.orchestrator) == ("nvidia", "ecs"):
+    if (recipe.accelerator, recipe.agent) == ("nvidia", "ecs"):
         yield _gpu_support()
 
 

@@ -24,7 +24,7 @@ class Service:
             cluster.
         cards: it must be active after boot where the machine has one of these, and only there.
         accelerator: only for this one.
-        orchestrators: only for these.
+        agents: only for these.
         base: only for bases of this name.
     """
 
@@ -32,14 +32,14 @@ class Service:
     runs: bool = True
     cards: tuple[Card, ...] = ()
     accelerator: str = ""
-    orchestrators: tuple[str, ...] = ("ec2", "ecs", "eks")
+    agents: tuple[str, ...] = ("ec2", "ecs", "eks")
     base: str = ""
 
     def is_in(self, recipe: Recipe) -> bool:
         """Return whether an AMI has it."""
         return (
             self.accelerator in ("", recipe.accelerator)
-            and recipe.orchestrator in self.orchestrators
+            and recipe.agent in self.agents
             and recipe.base.startswith(self.base)
         )
 
@@ -54,11 +54,11 @@ _SERVICES = (
     Service(("amazon-cloudwatch-agent.service",), runs=False),
     Service(("trainshed-first-boot.service",)),
     Service(("trainshed-selftest.service",), runs=False),
-    Service(("docker.service",), orchestrators=("ec2", "ecs")),
-    Service(("ecs.service",), runs=False, orchestrators=("ecs",)),
-    Service(("containerd.service",), orchestrators=("eks",)),
-    Service(("nodeadm-config.service",), runs=False, orchestrators=("eks",), base="amazon"),
-    Service(("nodeadm-run.service",), runs=False, orchestrators=("eks",), base="amazon"),
+    Service(("docker.service",), agents=("ec2", "ecs")),
+    Service(("ecs.service",), runs=False, agents=("ecs",)),
+    Service(("containerd.service",), agents=("eks",)),
+    Service(("nodeadm-config.service",), runs=False, agents=("eks",), base="amazon"),
+    Service(("nodeadm-run.service",), runs=False, agents=("eks",), base="amazon"),
     Service(("nvidia-persistenced.service",), cards=ACCELERATORS["nvidia"], accelerator="nvidia"),
     Service(("nvidia-fabricmanager.service",), cards=NVSWITCHES, accelerator="nvidia"),
 )

@@ -53,7 +53,7 @@ class Recipe:
 
     Attributes:
         accelerator: `habana`, `neuron` or `nvidia`; `cpu` for a container image without one.
-        orchestrator: `ec2`, `ecs` or `eks`; `container` for a container image.
+        agent: `ec2`, `ecs` or `eks`; `container` for a container image.
         base: the distribution, for instance `ubuntu-22.04`.
         base_facts: its kernel, release and so on; empty for a container image.
         components: by name, in the order of `packer/pins.json`.
@@ -62,7 +62,7 @@ class Recipe:
     """
 
     accelerator: str
-    orchestrator: str
+    agent: str
     base: str
     base_facts: Mapping[str, Any]
     components: Mapping[str, Component]
@@ -75,7 +75,7 @@ class Recipe:
 
     def __str__(self) -> str:
         """Name it as messages do."""
-        return f"{self.accelerator}/{self.orchestrator} on {self.base}"
+        return f"{self.accelerator}/{self.agent} on {self.base}"
 
     def component(self, name: str) -> Component:
         """Return one component.
@@ -100,15 +100,15 @@ def read_recipe(home: Path) -> Recipe:
     """
     path = home / "recipe.json"
     facts = read_object(path)
-    accelerator, orchestrator, base = (
+    accelerator, agent, base = (
         text(facts, key, str(path)) for key in ("accelerator", "orchestrator", "base")
     )
-    ami = {} if orchestrator == "container" else read_object(home / "ami.json")
+    ami = {} if agent == "container" else read_object(home / "ami.json")
     components = {
         name: Component(name, each, _of_driver(each.get("packages", {}), ami))
         for name, each in facts.pop("components", {}).items()
     }
-    return Recipe(accelerator, orchestrator, base, facts, components, ami)
+    return Recipe(accelerator, agent, base, facts, components, ami)
 
 
 def _of_driver(packages: Mapping[str, str], ami: Mapping[str, Any]) -> Mapping[str, str]:
