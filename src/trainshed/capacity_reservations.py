@@ -68,6 +68,37 @@ class ReservationGroup:
     reservations: tuple[CapacityReservation, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What nodes find in some reservations together; each sentence names them.
+
+    Attributes:
+        total: how many instances they are for.
+        free: how many of these are free.
+        size: says how many they are for.
+        rest: says how many of them are free.
+    """
+
+    total: int
+    free: int
+    size: str
+    rest: str
+
+
+def room_in(reservations: Sequence[CapacityReservation]) -> Room:
+    """Return what nodes find in some reservations that are there at the same time."""
+    total = sum(each.total for each in reservations)
+    free = sum(each.available for each in reservations)
+    names = " and ".join(map(str, reservations))
+    are, have, their = ("are", "have", "their") if len(reservations) > 1 else ("is", "has", "its")
+    return Room(
+        total=total,
+        free=free,
+        size=f"{names} {are} for {total} instances",
+        rest=f"{names} {have} {free} of {their} {total} instances free",
+    )
+
+
 def find_reservation(region: Region, reservation_id: str) -> CapacityReservation | None:
     """Return the reservation or block of an id, or None when there is none."""
     found = _described(region, [reservation_id])

@@ -21,8 +21,8 @@ from trainshed.jobs.why.evidence import (
     Queue,
 )
 from trainshed.jobs.why.gathering import gather
+from trainshed.jobs.why.judging import explain_job
 from trainshed.jobs.why.printed import missing
-from trainshed.jobs.why.rules import explain_job
 from trainshed.prices import load_prices
 from trainshed.quotas import AppliedQuota
 

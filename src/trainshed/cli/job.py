@@ -271,7 +271,7 @@ def why(job: JobArgument, region: JobRegionOption = None, as_json: JsonOption = 
     """
     from trainshed.jobs.scheduler import find_job
     from trainshed.jobs.why.gathering import gather
-    from trainshed.jobs.why.rules import explain_job
+    from trainshed.jobs.why.judging import explain_job
 
     now = datetime.now(UTC)
     scheduler, found = find_job(_region(region), job)

@@ -23,7 +23,10 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     # Some have their pages in those of `check`.
     "lint": (*_OF_PLANS, "trainshed.lint.rules"),
     "preflight": ("trainshed.preflight.rules", "trainshed.orchestrators.*.account_rules"),
-    "job why": ("trainshed.jobs.why.described",),
+    "job why": tuple(
+        f"trainshed.jobs.why.{name}"
+        for name in ("ended", "commands", "queue", "capacity", "nodes", "ahead", "unanswered")
+    ),
     "bench judge": ("trainshed.collectives.rules",),
     "bench judge of several logs": ("trainshed.collectives.rules",),
     "container push, container list, preflight": ("trainshed.containers.drivers",),

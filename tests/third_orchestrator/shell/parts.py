@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from trainshed.parts.job import job_facts
-from trainshed.parts.model import Arrow, Behind, Fact, PlannedPart
+from trainshed.parts.model import Arrow, Fact, PartResources, PlannedPart
 from trainshed.plan import ClusterPlan
 
 STARTS_JOBS = ("scripts",)
@@ -14,7 +14,7 @@ def planned_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
     yield PlannedPart(
         kind="scripts",
         facts=(Fact(name="shell group"), *job_facts(plan)),
-        behind=Behind(stack=plan.name, types=("AWS::AutoScaling::AutoScalingGroup",)),
+        resources=PartResources(stack=plan.name, types=("AWS::AutoScaling::AutoScalingGroup",)),
     )
 
 

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from trainshed.capacity_reservations import CapacityReservation
+from trainshed.capacity_reservations import CapacityReservation, room_in
 from trainshed.catalogue import increase_command
 from trainshed.catalogue.capacity_blocks import ENDS_EARLY
-from trainshed.findings import Finding, Severity
+from trainshed.findings import Severity, Violation, rule
 from trainshed.jobs.model import JobState
 from trainshed.jobs.why.evidence import Evidence
+from trainshed.jobs.why.judging import jobs
 
 # What EC2 and EC2 Auto Scaling say of a launch that failed, and what to do.
 _REMEDIES = {
@@ -27,7 +28,19 @@ _REMEDIES = {
 }
 
 
-def check_failed_launches(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-009",
+    over=jobs,
+    title="EC2 Auto Scaling could not launch nodes",
+    severity=Severity.ERROR,
+    why="""
+EC2 Auto Scaling could not launch nodes; its message is quoted.
+
+EC2 Auto Scaling knows why a launch failed, also where AWS Batch gives no reason.
+""",
+    remedy="What the finding names for each message",
+)
+def failed_launches(evidence: Evidence) -> Iterator[Violation]:
     """EC2 Auto Scaling knows why a launch failed, also where AWS Batch gives no reason."""
     messages = dict.fromkeys(each.message for each in evidence.failed_launches)
     for message in messages if evidence.waits else ():
@@ -36,30 +49,49 @@ def check_failed_launches(evidence: Evidence) -> Iterator[Finding]:
             (text for part, text in _REMEDIES.items() if part in message.casefold()),
             "put right what the message names",
         )
-        yield Finding(
-            rule="TS-JOB-009",
-            severity=Severity.ERROR,
+        yield Violation(
             message=f"a launch of nodes failed at {latest:%Y-%m-%d %H:%M} UTC: "
             f"{' '.join(message.split()).rstrip('.')}",
             remedy=remedy,
         )
 
 
-def check_quota(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-010",
+    over=jobs,
+    title="The account's quota of on-demand vCPUs is smaller than the job",
+    severity=Severity.ERROR,
+    why="""
+The whole job must fit in the account's quota at once; Capacity Blocks do not count.
+""",
+    remedy="Ask for a larger one, by the command that the finding names",
+)
+def quota(evidence: Evidence) -> Iterator[Violation]:
     """The whole job must fit in the account's quota at once; Capacity Blocks do not count."""
     applied = evidence.quota
     in_block = any(each.is_block for each in evidence.reservations)
     if evidence.waits and applied and not in_block and applied.value < evidence.vcpus:
-        yield Finding(
-            rule="TS-JOB-010",
-            severity=Severity.ERROR,
+        yield Violation(
             message=f"the job needs {evidence.vcpus} vCPUs, and the account's quota "
             f"{applied.quota.name!r} ({applied.quota.code}) is {applied.value:g}",
             remedy=increase_command(applied.quota, evidence.vcpus, evidence.region),
         )
 
 
-def check_reservation(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-011",
+    over=jobs,
+    title="The reservation or Capacity Block is not open, too small or in use",
+    severity=Severity.ERROR,
+    why="""
+The reservation or Capacity Block has not begun, is over, ends within 30 minutes, is too small or in
+use.
+
+Nodes of a reservation or a block are there between its start and its end.
+""",
+    remedy="Wait, fewer nodes, or another one",
+)
+def reservation(evidence: Evidence) -> Iterator[Violation]:
     """Nodes of a reservation or a block are there between its start and its end."""
     if not (evidence.waits or evidence.job.state is JobState.FAILED):
         return
@@ -68,24 +100,34 @@ def check_reservation(evidence: Evidence) -> Iterator[Finding]:
     if not usable:
         for each, why in closed.items():
             if why:
-                yield _of_reservation(f"{each} {why[0]}", why[1])
+                yield Violation(message=f"{each} {why[0]}", remedy=why[1])
         return
-    names, nodes = " and ".join(map(str, usable)), evidence.job.node_count
-    are, have, their = ("are", "have", "their") if len(usable) > 1 else ("is", "has", "its")
-    total, free = sum(each.total for each in usable), sum(each.available for each in usable)
-    if total < nodes:
-        yield _of_reservation(
-            f"{names} {are} for {total} instances, and the job has {nodes} nodes",
-            f"submit with --nodes {total}",
+    room, nodes = room_in(usable), evidence.job.node_count
+    if room.total < nodes:
+        yield Violation(
+            message=f"{room.size}, and the job has {nodes} nodes",
+            remedy=f"submit with --nodes {room.total}",
         )
-    elif evidence.waits and free < nodes and not evidence.instances:
-        yield _of_reservation(
-            f"{names} {have} {free} of {their} {total} instances free",
-            "wait until the others are free, or ask for fewer nodes",
+    elif evidence.waits and room.free < nodes and not evidence.instances:
+        yield Violation(
+            message=room.rest,
+            remedy="wait until the others are free, or ask for fewer nodes",
         )
 
 
-def check_idle_nodes(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-033",
+    over=jobs,
+    title="Nodes of a job that waits are billed while EC2 lacks the others",
+    why="""
+Some nodes of a job that waits are there, and billed, while EC2 lacks the others; it says how many,
+and their price an hour.
+
+Nodes of a job that has not got all are billed while it waits; reserved ones are anyway.
+""",
+    remedy="End the job, or ask for fewer nodes; `job.capacity_wait_hours` limits the wait",
+)
+def idle_nodes(evidence: Evidence) -> Iterator[Violation]:
     """Nodes of a job that has not got all are billed while it waits; reserved ones are anyway."""
     placed = sum(each.nodes for each in evidence.placed)
     idle = sum(each.is_running for each in evidence.instances) - placed
@@ -97,9 +139,7 @@ def check_idle_nodes(evidence: Evidence) -> Iterator[Finding]:
     cost = f"{price.usd * idle:,.2f} USD an hour" if price else "a price that is not known"
     limit = evidence.queue.capacity_wait_seconds if evidence.queue else None
     until = f" for {limit / 3600:g} hours (job.capacity_wait_hours)" if limit else ""
-    yield Finding(
-        rule="TS-JOB-033",
-        severity=Severity.WARNING,
+    yield Violation(
         message=f"of the job's {wanted} nodes, {idle} run and wait for the others, for {cost}",
         remedy=f"its queue lets it wait{until}: end it, ask for {idle} nodes, or reserve them",
     )
@@ -116,7 +156,3 @@ def _why_closed(it: CapacityReservation, now: datetime) -> tuple[str, str] | Non
         ends = f"ends at {it.ends_at:%Y-%m-%d %H:%M} UTC"
         return f"{ends}, and EC2 ends its instances before that", another
     return None
-
-
-def _of_reservation(message: str, remedy: str) -> Finding:
-    return Finding(rule="TS-JOB-011", severity=Severity.ERROR, message=message, remedy=remedy)

@@ -2,12 +2,26 @@
 
 from collections.abc import Iterator
 
-from trainshed.findings import Finding, Severity
+from trainshed.findings import Severity, Violation, rule
 from trainshed.jobs.model import EndCause, ranges
 from trainshed.jobs.why.evidence import Evidence
+from trainshed.jobs.why.judging import jobs
 
 
-def check_delivery(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-021",
+    over=jobs,
+    title="A node did not get the job's command",
+    severity=Severity.ERROR,
+    why="""
+A node of a cluster with orchestrator ec2 did not get the job's command.
+
+A node whose agent does not answer, or that has ended, does not start its part.
+""",
+    remedy="It has ended, or its Systems Manager agent does not answer: terminate it, and "
+    "submit again",
+)
+def delivery(evidence: Evidence) -> Iterator[Violation]:
     """A node whose agent does not answer, or that has ended, does not start its part."""
     lost = [
         node
@@ -15,9 +29,7 @@ def check_delivery(evidence: Evidence) -> Iterator[Finding]:
         if node.ending and node.ending.cause is EndCause.NOT_DELIVERED
     ]
     if lost:
-        yield Finding(
-            rule="TS-JOB-021",
-            severity=Severity.ERROR,
+        yield Violation(
             message=f"node {ranges(node.index for node in lost)} "
             f"({', '.join(str(node.address) for node in lost)}) did not get the command: it has "
             "ended, or its Systems Manager agent does not answer",

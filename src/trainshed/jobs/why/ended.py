@@ -4,9 +4,10 @@ import signal
 from collections.abc import Iterator
 
 from trainshed.exit_codes import PEER_LOST
-from trainshed.findings import Finding, Severity
+from trainshed.findings import Severity, Violation, rule
 from trainshed.jobs.model import EndCause, Ending, Job, JobState, ranges
 from trainshed.jobs.why.evidence import Evidence
+from trainshed.jobs.why.judging import jobs
 from trainshed.jobs.why.printed import missing
 
 # Causes whose exit codes are those of processes that were told to end.
@@ -43,7 +44,20 @@ _CODES = {
 }
 
 
-def check_container(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-014",
+    over=jobs,
+    title="A container did not run",
+    severity=Severity.ERROR,
+    why="""
+A container did not run: the image, its log group or the command is missing, or the memory is too
+small.
+
+A container that does not start ends the attempt, before anything is printed.
+""",
+    remedy="What the finding names for each reason",
+)
+def container(evidence: Evidence) -> Iterator[Violation]:
     """A container that does not start ends the attempt, before anything is printed."""
     for ending in dict.fromkeys(_endings(evidence)):
         if not ending.reason or ending.exit_code not in (None, 127, 137):
@@ -52,15 +66,26 @@ def check_container(evidence: Evidence) -> Iterator[Finding]:
         known = [text for part, text in _NOT_STARTED.items() if part in reason]
         remedy = (known or ["put right what the reason names"])[0]
         if known or ending.cause is not EndCause.HOST_ENDED:
-            yield Finding(
-                rule="TS-JOB-014",
-                severity=Severity.ERROR,
+            yield Violation(
                 message=f"the container did not run: {ending.reason.rstrip('.')}",
                 remedy=remedy.format(image=evidence.job.image, log_group=evidence.job.log_group),
             )
 
 
-def check_exit_code(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-015",
+    over=jobs,
+    title="A node ended with an exit code",
+    severity=Severity.ERROR,
+    why="""
+A node ended with an exit code, which is explained, by the program or file that its last lines say
+is missing.
+
+The exit code of the main node's container is that of the launcher.
+""",
+    remedy="The node's log",
+)
+def exit_code(evidence: Evidence) -> Iterator[Violation]:
     """The exit code of the main node's container is that of the launcher."""
     job = evidence.job
     if job.cause in _TOLD or job.state is JobState.SUCCEEDED:
@@ -73,16 +98,24 @@ def check_exit_code(evidence: Evidence) -> Iterator[Finding]:
         ] or [job.main.index]
         meaning = _lacked(evidence, nodes) or _meaning(job, code)
         tried = f", tried {len(job.attempts)} of {job.most_attempts} times"
-        yield Finding(
-            rule="TS-JOB-015",
-            severity=Severity.ERROR,
+        yield Violation(
             message=f"node {ranges(nodes)} ended with exit code {code}: {meaning}"
             f"{tried if job.most_attempts > 1 else ''}",
             remedy=f"trainshed job logs {job.job_id} --node {nodes[0]}",
         )
 
 
-def check_host(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-016",
+    over=jobs,
+    title="The host of a node ended",
+    severity=Severity.ERROR,
+    why="""
+The host of a node ended, which ends the node.
+""",
+    remedy="Have the job resume from a checkpoint",
+)
+def host(evidence: Evidence) -> Iterator[Violation]:
     """The host of a node ended, which ends the node."""
     job = evidence.job
     endings = (*_endings(evidence), *(node.ending for node in job.nodes if node.ending))
@@ -92,9 +125,7 @@ def check_host(evidence: Evidence) -> Iterator[Finding]:
         if each.cause is EndCause.HOST_ENDED and job.state is not JobState.SUCCEEDED
     ]
     for reason in dict.fromkeys(filter(None, lost)):
-        yield Finding(
-            rule="TS-JOB-016",
-            severity=Severity.ERROR,
+        yield Violation(
             message=f"{reason.rstrip('.')}, while it ran a node of the job",
             remedy="if nobody ended it, its hardware failed or its Capacity Block ended; "
             + (
@@ -106,13 +137,21 @@ def check_host(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def check_timeout(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-017",
+    over=jobs,
+    title="An attempt took longer than its time-out",
+    severity=Severity.ERROR,
+    why="""
+A job ends when an attempt takes longer than it may.
+""",
+    remedy="A longer `--timeout-hours` or `job.timeout_hours`",
+)
+def timeout(evidence: Evidence) -> Iterator[Violation]:
     """A job ends when an attempt takes longer than it may."""
     job = evidence.job
     if job.state is JobState.FAILED and job.cause is EndCause.TIMED_OUT:
-        yield Finding(
-            rule="TS-JOB-017",
-            severity=Severity.ERROR,
+        yield Violation(
             message="it took longer than its time-out"
             + (f" of {job.timeout_seconds} seconds" if job.timeout_seconds else ""),
             remedy="submit with a longer --timeout-hours, or raise job.timeout_hours of the "
@@ -120,23 +159,44 @@ def check_timeout(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def check_stopped(evidence: Evidence) -> Iterator[Finding]:
-    """Somebody, or the queue, ended the job."""
+@rule(
+    "TS-JOB-018",
+    over=jobs,
+    title="The queue ended the job because it waited too long",
+    severity=Severity.ERROR,
+    why="""
+Somebody, or the queue, ended the job.
+""",
+    remedy="Fix what the reason names, and submit it again",
+)
+def waited_too_long(evidence: Evidence) -> Iterator[Violation]:
+    """The queue ended the job."""
     job = evidence.job
-    if job.state is not JobState.FAILED or not job.reason:
-        return
-    if job.cause is EndCause.WAITED_TOO_LONG:
-        yield Finding(
-            rule="TS-JOB-018",
-            severity=Severity.ERROR,
+    if job.state is JobState.FAILED and job.reason and job.cause is EndCause.WAITED_TOO_LONG:
+        yield Violation(
             message=f"the queue ended it because it waited too long: {job.reason.rstrip('.')}",
             remedy="submit it again when there is capacity, or with fewer nodes, or fix what the "
             "reason names first; job.capacity_wait_hours limits the wait for capacity",
         )
-    elif job.cause is EndCause.STOPPED:
-        yield Finding(
-            rule="TS-JOB-019",
-            severity=Severity.ERROR,
+
+
+@rule(
+    "TS-JOB-019",
+    over=jobs,
+    title="Somebody ended the job",
+    severity=Severity.ERROR,
+    why="""
+Somebody ended the job; the reason is quoted.
+
+Somebody, or the queue, ended the job.
+""",
+    remedy="Submit it again",
+)
+def stopped(evidence: Evidence) -> Iterator[Violation]:
+    """Somebody ended the job."""
+    job = evidence.job
+    if job.state is JobState.FAILED and job.reason and job.cause is EndCause.STOPPED:
+        yield Violation(
             message=f"it was ended on request: {job.reason.rstrip('.')}",
             remedy="submit it again",
         )

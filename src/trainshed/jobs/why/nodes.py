@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from trainshed.findings import Finding, Severity
+from trainshed.findings import Severity, Violation, rule
 from trainshed.jobs.model import JobState, ranges
 from trainshed.jobs.why.evidence import Evidence, Instance
+from trainshed.jobs.why.judging import jobs
 
 # A node waits up to half an hour for its file system; without one it joins within minutes.
 _JOINS_WITHIN = timedelta(minutes=10)
@@ -14,7 +15,19 @@ _SHOWN = 3
 _FAILED = "failed: "
 
 
-def check_boots(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-012",
+    over=jobs,
+    title="Nodes failed their first boot",
+    severity=Severity.ERROR,
+    why="""
+Nodes failed their first boot; what they signalled is quoted.
+
+A node whose first boot fails says why, powers itself off and takes no job.
+""",
+    remedy="Programs of a node (docs/node-programs.md) says what they check",
+)
+def boots(evidence: Evidence) -> Iterator[Violation]:
     """A node whose first boot fails says why, powers itself off and takes no job."""
     failed: dict[str, list[Instance]] = {}
     # EC2 tells a launch's second.
@@ -23,16 +36,26 @@ def check_boots(evidence: Evidence) -> Iterator[Finding]:
         if each.boot and each.boot.startswith(_FAILED) and each.launched_at >= since:
             failed.setdefault(each.boot.removeprefix(_FAILED), []).append(each)
     for reason, instances in failed.items():
-        yield Finding(
-            rule="TS-JOB-012",
-            severity=Severity.ERROR,
+        yield Violation(
             message=f"the boot of {_ids(instances)} failed: {reason}",
             remedy="docs/node-programs.md says what a node checks; the rest it said: aws ec2 "
             f"get-console-output --output text --instance-id {instances[0].instance_id}",
         )
 
 
-def check_joined(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-013",
+    over=jobs,
+    title="Nodes have run for ten minutes, and have not joined ECS",
+    severity=Severity.ERROR,
+    why="""
+Nodes run for ten minutes and have not joined ECS.
+
+A node takes jobs after its ECS agent has joined the compute environment's cluster.
+""",
+    remedy="Check that their subnet reaches ECS, or what their boot waits for",
+)
+def joined(evidence: Evidence) -> Iterator[Violation]:
     """A node takes jobs after its ECS agent has joined the compute environment's cluster."""
     if evidence.joined is None or not evidence.waits:
         return
@@ -46,9 +69,7 @@ def check_joined(evidence: Evidence) -> Iterator[Finding]:
     if late:
         minutes = min(evidence.now - each.launched_at for each in late) // timedelta(minutes=1)
         booted = all(each.boot == "ok" for each in late)
-        yield Finding(
-            rule="TS-JOB-013",
-            severity=Severity.ERROR,
+        yield Violation(
             message=f"{_ids(late)} run for {minutes} minutes and more, and have not joined ECS; "
             + ("their boot was right" if booted else "their boot has not ended"),
             remedy="check that their subnet reaches ECS (docs/networks.md)"
@@ -58,7 +79,18 @@ def check_joined(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def check_containers(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-030",
+    over=jobs,
+    title="The containers of some nodes are not up",
+    why="""
+The containers of some nodes are not up: the nodes pull the image.
+
+A node pulls the container image and unpacks it before its command starts.
+""",
+    remedy="Wait, or a smaller image",
+)
+def containers(evidence: Evidence) -> Iterator[Violation]:
     """A node pulls the container image and unpacks it before its command starts."""
     job = evidence.job
     pulling = [node.index for node in job.nodes if node.pulls_image]
@@ -68,9 +100,7 @@ def check_containers(evidence: Evidence) -> Iterator[Finding]:
     if job.started_at:
         minutes = (evidence.now - job.started_at) // timedelta(minutes=1)
         since = f", {minutes} minutes after the main node's"
-    yield Finding(
-        rule="TS-JOB-030",
-        severity=Severity.WARNING,
+    yield Violation(
         message=f"the container of node {ranges(pulling)} of "
         f"{job.node_count} is not up{since}: the node pulls {job.image} and unpacks it",
         remedy="wait: trainshed-launch gives the nodes half an hour, or what its --wait says; a "
@@ -78,16 +108,25 @@ def check_containers(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def check_silence(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-032",
+    over=jobs,
+    title="The main node has printed nothing for half an hour",
+    why="""
+The main node of a job that runs has printed nothing for half an hour.
+
+A training prints now and then; one that hangs prints nothing until its time-out.
+""",
+    remedy="Look at its last lines; if it hangs, end it",
+)
+def silence(evidence: Evidence) -> Iterator[Violation]:
     """A training prints now and then; one that hangs prints nothing until its time-out."""
     job, printed = evidence.job, evidence.printed
     since = printed.at if printed else job.started_at
     if job.state is not JobState.RUNNING or since is None or evidence.now - since < _SILENT_FOR:
         return
     minutes = (evidence.now - since) // timedelta(minutes=1)
-    yield Finding(
-        rule="TS-JOB-032",
-        severity=Severity.WARNING,
+    yield Violation(
         message=f"the main node has printed nothing for {minutes} minutes",
         remedy=f"if that is not usual, it may hang: trainshed job logs {job.job_id} shows where; "
         f"end it: trainshed job cancel {job.job_id}",

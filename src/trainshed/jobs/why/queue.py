@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from trainshed.findings import Finding, Severity
+from trainshed.findings import Severity, Violation, rule
 from trainshed.jobs.model import JobState
 from trainshed.jobs.why.evidence import Evidence
+from trainshed.jobs.why.judging import jobs
 
 _SHOWN = 5
 # AWS Batch user guide, "Jobs stuck in a RUNNABLE status": beginnings of a statusReason.
@@ -25,26 +26,46 @@ _REMEDIES = {
 _OTHERWISE = "wait some minutes and ask again; the other findings may say more"
 
 
-def check_dependencies(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-002",
+    over=jobs,
+    title="The job waits for another one, or failed with it",
+    why="""
+The job depends on others; an error when one of them has failed.
+
+A job starts after those that it depends on, and fails with them.
+""",
+    remedy="`trainshed job why` of the other job",
+)
+def dependencies(evidence: Evidence) -> Iterator[Violation]:
     """A job starts after those that it depends on, and fails with them."""
     job = evidence.job
     if job.depends_on and job.state in (JobState.PENDING, JobState.FAILED) and not job.attempts:
-        yield Finding(
-            rule="TS-JOB-002",
+        yield Violation(
             severity=Severity.ERROR if job.state.is_over else Severity.WARNING,
             message=f"it depends on {', '.join(job.depends_on)}, and starts only after success",
             remedy=f"trainshed job why {job.depends_on[0]}",
         )
 
 
-def check_queue(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-003",
+    over=jobs,
+    title="The job queue is disabled or invalid",
+    severity=Severity.ERROR,
+    why="""
+Its queue is disabled or invalid.
+
+A queue gives its jobs to nodes when it is enabled and valid.
+""",
+    remedy="Enable it, or fix its compute environment",
+)
+def queue(evidence: Evidence) -> Iterator[Violation]:
     """A queue gives its jobs to nodes when it is enabled and valid."""
     queue = evidence.queue
     if queue and evidence.waits and (queue.state != "ENABLED" or queue.status == "INVALID"):
         said = f" ({queue.reason})" if queue.reason else ""
-        yield Finding(
-            rule="TS-JOB-003",
-            severity=Severity.ERROR,
+        yield Violation(
             message=f"job queue {queue.name} is {queue.state} and {queue.status}{said}",
             remedy=f"aws batch update-job-queue --job-queue {queue.name} --state ENABLED"
             if queue.state != "ENABLED"
@@ -52,22 +73,31 @@ def check_queue(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def check_environments(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-004",
+    over=jobs,
+    title="A compute environment is disabled or invalid",
+    severity=Severity.ERROR,
+    why="""
+The compute environment is disabled, for instance because too many nodes failed their first boot, or
+invalid.
+
+A compute environment launches nodes when it is enabled and valid.
+""",
+    remedy="Put right what its reason names, and enable it",
+)
+def environments(evidence: Evidence) -> Iterator[Violation]:
     """A compute environment launches nodes when it is enabled and valid."""
     for each in evidence.environments if evidence.waits else ():
         said = f" ({each.reason})" if each.reason else ""
         if each.status == "INVALID":
-            yield Finding(
-                rule="TS-JOB-004",
-                severity=Severity.ERROR,
+            yield Violation(
                 message=f"compute environment {each.name} is INVALID{said}",
                 remedy="put right what the reason names, then: aws batch "
                 f"update-compute-environment --compute-environment {each.name} --state ENABLED",
             )
         elif each.state != "ENABLED":
-            yield Finding(
-                rule="TS-JOB-004",
-                severity=Severity.ERROR,
+            yield Violation(
                 message=f"compute environment {each.name} is {each.state}{said}; it is disabled "
                 "when too many nodes fail their first boot (docs/node-programs.md)",
                 remedy="find out why, then: aws batch update-compute-environment "
@@ -75,27 +105,45 @@ def check_environments(evidence: Evidence) -> Iterator[Finding]:
             )
 
 
-def check_kinds(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-005",
+    over=jobs,
+    title="A compute environment is of a type that runs no multi-node jobs",
+    severity=Severity.ERROR,
+    why="""
+The compute environment is of a type that runs no multi-node jobs, for instance SPOT.
+
+AWS Batch runs multi-node parallel jobs on managed on-demand EC2 only.
+""",
+    remedy="A queue whose compute environments are of type EC2",
+)
+def kinds(evidence: Evidence) -> Iterator[Violation]:
     """AWS Batch runs multi-node parallel jobs on managed on-demand EC2 only."""
     for each in evidence.environments if evidence.waits and evidence.job.node_count > 1 else ():
         if each.kind != "EC2":
-            yield Finding(
-                rule="TS-JOB-005",
-                severity=Severity.ERROR,
+            yield Violation(
                 message=f"compute environment {each.name} is of type {each.kind}, on which "
                 "multi-node jobs stay RUNNABLE forever",
                 remedy="submit to a queue whose compute environments are of type EC2",
             )
 
 
-def check_size(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-006",
+    over=jobs,
+    title="The job needs more vCPUs than the compute environment may have",
+    severity=Severity.ERROR,
+    why="""
+The whole job must fit in one compute environment at once.
+""",
+    remedy="Fewer nodes, or a larger `instance.nodes.max`",
+)
+def size(evidence: Evidence) -> Iterator[Violation]:
     """The whole job must fit in one compute environment at once."""
     for each in evidence.environments if evidence.waits else ():
         if each.kind == "EC2" and evidence.vcpus > each.max_vcpus:
             job = evidence.job
-            yield Finding(
-                rule="TS-JOB-006",
-                severity=Severity.ERROR,
+            yield Violation(
                 message=f"{job.node_count} nodes of {job.node_vcpus} vCPUs need {evidence.vcpus}, "
                 f"and compute environment {each.name} has at most {each.max_vcpus}",
                 remedy=f"submit with --nodes {each.max_vcpus // max(1, job.node_vcpus)}, or raise "
@@ -103,33 +151,26 @@ def check_size(evidence: Evidence) -> Iterator[Finding]:
             )
 
 
-def check_status_reason(evidence: Evidence) -> Iterator[Finding]:
+@rule(
+    "TS-JOB-007",
+    over=jobs,
+    title="AWS Batch says why the job waits",
+    severity=Severity.ERROR,
+    why="""
+AWS Batch itself says why the job waits; a warning when the reason is not one of its documented
+ones.
+
+AWS Batch says itself why the job at the head of a queue is stuck.
+""",
+    remedy="What the finding names for each reason",
+)
+def status_reason(evidence: Evidence) -> Iterator[Violation]:
     """AWS Batch says itself why the job at the head of a queue is stuck."""
     reason = evidence.job.reason
     if evidence.waits and reason:
         remedy = next((text for code, text in _REMEDIES.items() if reason.startswith(code)), None)
-        yield Finding(
-            rule="TS-JOB-007",
+        yield Violation(
             severity=Severity.ERROR if remedy else Severity.WARNING,
             message=f"{evidence.service} says: {reason.rstrip('.')}",
             remedy=remedy or _OTHERWISE,
         )
-
-
-def check_ahead(evidence: Evidence) -> Iterator[Finding]:
-    """Jobs of a queue get nodes in their order, and one that cannot be placed blocks the rest."""
-    others = (*evidence.placed, *evidence.ahead)
-    if evidence.job.state is not JobState.QUEUED or not others:
-        return
-    # Oldest first: it is the one that blocks.
-    jobs = sorted(others, key=lambda job: job.created_at)
-    nodes = sum(job.nodes for job in jobs)
-    names = ", ".join(f"{job.name} {job.job_id} {job.status}" for job in jobs[:_SHOWN])
-    more = f" and {len(jobs) - _SHOWN} more" if len(jobs) > _SHOWN else ""
-    yield Finding(
-        rule="TS-JOB-008",
-        severity=Severity.WARNING,
-        message=f"{len(jobs)} jobs of {nodes} nodes are before it in the queue: {names}{more}",
-        remedy="wait, or end one: trainshed job cancel JOB; why the first waits: "
-        f"trainshed job why {jobs[0].job_id}",
-    )

@@ -9,6 +9,7 @@ from trainshed.capacity_reservations import (
     find_group,
     find_reservation,
     most_at_once,
+    room_in,
 )
 from trainshed.catalogue.capacity_blocks import ENDS_EARLY
 from trainshed.findings import Basis, Severity, Violation, rule
@@ -213,21 +214,18 @@ def reservation_is_large_enough(subject: Subject) -> Iterator[Violation]:
     together = most_at_once(usable, subject.now) or usable
     if not together:
         return
-    names = " and ".join(map(str, together))
-    total, free = sum(each.total for each in together), sum(each.available for each in together)
-    are, have, their = ("are", "have", "their") if len(together) > 1 else ("is", "has", "its")
-    if total < nodes:
+    room, is_open = room_in(together), all(each.state == "active" for each in together)
+    if room.total < nodes:
         yield Violation(
             path=("instance", "nodes", "max"),
-            message=f"{names} {are} for {total} instances, and the cluster has up to {nodes}",
-            remedy=f"set instance.nodes.max to {total}, or name a resource group of several "
+            message=f"{room.size}, and the cluster has up to {nodes}",
+            remedy=f"set instance.nodes.max to {room.total}, or name a resource group of several "
             "Capacity Blocks that are there at one time",
         )
-    elif all(each.state == "active" for each in together) and free + own_nodes(subject) < nodes:
+    elif is_open and room.free + own_nodes(subject) < nodes:
         yield Violation(
             path=_path(subject),
-            message=f"{names} {have} {free} of {their} {total} instances free, and the cluster has "
-            f"up to {nodes} nodes",
+            message=f"{room.rest}, and the cluster has up to {nodes} nodes",
             remedy="end what else runs there, or run smaller jobs",
         )
 
