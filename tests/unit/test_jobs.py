@@ -155,13 +155,19 @@ class RunCommand:
     Args:
         main: details of the status of the main node.
         there: the instances that have not ended.
+        document: that has started the job.
     """
 
     name = "us-west-2"
     nodes = ("i-main", "i-child")
 
-    def __init__(self, main: str = "InProgress", there: tuple[str, ...] = nodes) -> None:
-        self.main, self.there = main, there
+    def __init__(
+        self,
+        main: str = "InProgress",
+        there: tuple[str, ...] = nodes,
+        document: str = "document",
+    ) -> None:
+        self.main, self.there, self.document = main, there, document
 
     def pages(self, service: str, operation: str, key: str, **_: Any) -> Any:
         document = {"hosts": ["10.0.0.1", "10.0.0.2"], "instances": self.nodes}
@@ -173,7 +179,7 @@ class RunCommand:
         command = {
             "CommandId": COMMAND,
             "Comment": "pretrain",
-            "DocumentName": "document",
+            "DocumentName": self.document,
             "InstanceIds": self.nodes[::-1],
             "Parameters": {"Job": [job]},
             "RequestedDateTime": SUBMITTED,
@@ -200,6 +206,11 @@ def test_a_job_whose_main_node_is_gone_has_failed_in_whatever_order_instances_co
     assert (job.state, job.cause) == (JobState.FAILED, EndCause.HOST_ENDED)
     assert job.reason == "the instance i-main has ended"
     assert [node.state for node in job.nodes] == [JobState.FAILED, JobState.RUNNING]
+
+
+def test_a_command_of_another_document_is_no_job_of_the_cluster() -> None:
+    with pytest.raises(TrainshedError, match="no job has the id or the name"):
+        command_job(RunCommand(document="AWS-RunShellScript"))
 
 
 @pytest.mark.parametrize(
@@ -268,6 +279,7 @@ class Clusters:
     [
         pytest.param({"one": 1, "two": 2, "three": 1}, "pretrain", "in-two", id="newest"),
         pytest.param({"one": 1, "two": 2}, "in-one", "in-one", id="id"),
+        pytest.param({"one": 2, "two": 1}, "in-two", "in-two", id="id-in-another"),
         pytest.param({"one": None, "two": 2}, "pretrain", "in-two", id="one-is-refused"),
     ],
 )
@@ -276,9 +288,10 @@ def test_a_job_is_looked_up_in_every_cluster(
 ) -> None:
     region: Any = Clusters(**created_at)
 
-    _, job = find_job(region, asked)
+    scheduler, job = find_job(region, asked)
 
     assert job.job_id == found
+    assert {each.job_id for each in scheduler.jobs()} == {found}
 
 
 def test_a_refusal_is_told_where_no_job_is_found() -> None:

@@ -15,14 +15,11 @@ from trainshed.orchestrators import ORCHESTRATOR_OUTPUT, Orchestrator, part
 
 
 class Scheduler(Protocol):
-    """What runs the jobs of one cluster.
-
-    Attributes:
-        service: name of the AWS service, for messages.
-    """
+    """What runs the jobs of one cluster."""
 
     @property
-    def service(self) -> str: ...  # noqa: D102
+    def service(self) -> str:
+        """Name of the AWS service, for messages."""
 
     def submit(self, submission: Submission) -> str:
         """Submit a job; return its id.
