@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 from amis import AMAZON_LINUX
 
@@ -19,8 +20,10 @@ from embedded_aws.settings import ServerSettings
 SERVICE = '''
 """Transcribe, whose vocabularies are named for what it heard."""
 
+from pathlib import Path
+
 from embedded_aws.actions import action
-from embedded_aws.hooks import when_faults_changed, when_instance_ended, when_serving
+from embedded_aws.hooks import when_faults_changed, when_instance_ended, when_serving, when_stopping
 from embedded_aws.offered_controls import control, posted
 from werkzeug import Response
 
@@ -35,6 +38,11 @@ def list_vocabularies(call):
 @when_serving
 def start(process):
     heard.append(f"serving {process.settings.regions[0]}")
+
+
+@when_stopping
+def stop():
+    Path(__file__).with_name("stopped").touch()
 
 
 @when_instance_ended
@@ -77,7 +85,8 @@ class Transcribe:
 
 
 @pytest.fixture(scope="module")
-def transcribe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Transcribe]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of the new service, in a package that servers find first."""
     root = tmp_path_factory.mktemp("new-service")
     package = root / "embedded_aws"
     package.mkdir()
@@ -91,9 +100,14 @@ def transcribe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Transcribe]
     with pytest.MonkeyPatch.context() as patch:
         path = filter(None, [str(root), os.environ.get("PYTHONPATH")])
         patch.setenv("PYTHONPATH", os.pathsep.join(path))
-        server = start(ServerSettings(), log=root / "server.log")
-        yield Transcribe(EmbeddedAws(server))
-        server.stop()
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def transcribe(folder: Path) -> Iterator[Transcribe]:
+    server = start(ServerSettings(), log=folder / "server.log")
+    yield Transcribe(EmbeddedAws(server))
+    server.stop()
 
 
 def test_it_is_started_with_the_server(transcribe: Transcribe) -> None:
@@ -134,3 +148,14 @@ def test_it_is_in_the_inventory(transcribe: Transcribe) -> None:
     )
 
     assert "serving us-west-2" in done.stdout
+
+
+def test_it_is_stopped_when_the_server_is_killed(folder: Path) -> None:
+    server = start(ServerSettings(), log=folder / "killed.log")
+    serving = psutil.Process(server.process.pid).children()
+
+    server.process.kill()
+    psutil.wait_procs(serving)
+
+    assert (folder / "stopped").exists()
+    server.stop()

@@ -18,7 +18,7 @@ from aws_cdk.assertions import Template
 from moto.backends import get_backend
 
 from embedded_aws.deployment import deploy_template
-from embedded_aws.ec2.guest_instances import switched_itself_off
+from embedded_aws.ec2.machines import switched_itself_off
 from trainshed_constructs import FailedBootLimit, disable_environment
 
 ACCOUNT, REGION = "123456789012", "us-west-2"

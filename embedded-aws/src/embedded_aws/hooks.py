@@ -55,6 +55,8 @@ class ServingProcess:
 
 # The process is about to answer requests.
 when_serving: Hook[[ServingProcess]] = Hook()
+# It answers no more.
+when_stopping: Hook[[]] = Hook(last_first=True)
 # A call is about to be answered; a RefusedCall that is raised answers it.
 before_call: Hook[[Request, Caller]] = Hook()
 # moto's instance has stopped or was terminated.

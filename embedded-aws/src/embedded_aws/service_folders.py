@@ -8,7 +8,7 @@ from types import ModuleType
 import embedded_aws
 
 # Folders without a service.
-_OTHERS = ("cli", "guests")
+_OTHERS = ("cli",)
 
 
 def service_folders() -> Iterator[ModuleType]:

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from datetime import date
 
-from embedded_aws.guests.engine import GuestEngine
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceSettings:
@@ -17,13 +15,11 @@ class ServiceSettings:
             that takes no pushes.
         endpoint: URL of this embedded AWS, for functions and guests.
         secret_key: of the access keys of its accounts.
-        guests: boots instances as guests; None for instances on which nothing runs.
         speed: how many times faster than on AWS the times pass for which services wait.
     """
 
     as_of: date | None = None
     registry: str | None = None
-    guests: GuestEngine | None = None
     speed: float = 1
     endpoint: str = ""
     secret_key: str = field(default="", repr=False)

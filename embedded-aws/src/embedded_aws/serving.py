@@ -14,8 +14,7 @@ from werkzeug.serving import make_server
 
 from embedded_aws import services
 from embedded_aws.gateway import Gateway
-from embedded_aws.guests.engine import GuestEngine
-from embedded_aws.hooks import ServingProcess, when_serving
+from embedded_aws.hooks import ServingProcess, when_serving, when_stopping
 from embedded_aws.pristine import PristineChannel
 from embedded_aws.service_settings import ServiceSettings
 from embedded_aws.settings import ServerSettings
@@ -42,7 +41,6 @@ def serve(
     """
     folder = lock.parent
     tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
-    engine = GuestEngine(settings.guests, folder, lock) if settings.guests else None
     served = Gateway(moto, settings, channel.start_over)
     servers = []
     for listening in sockets:
@@ -60,7 +58,6 @@ def serve(
         ServiceSettings(
             as_of=as_of,
             registry=settings.registry,
-            guests=engine,
             speed=settings.jobs.speed,
             endpoint=settings.endpoint,
             secret_key=settings.secret_key,
@@ -74,7 +71,6 @@ def serve(
     for server in servers:
         threading.Thread(target=server.serve_forever, daemon=True).start()
     channel.wait_for_end()
-    if engine:
-        engine.close()
+    when_stopping.call()
     # The pristine process does not do it when it is killed.
     shutil.rmtree(folder, ignore_errors=True)

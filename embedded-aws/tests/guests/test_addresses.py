@@ -6,9 +6,9 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from embedded_aws.guests.addresses import Address
+from embedded_aws.hosts.addresses import Address
 
-CLAIM = "from embedded_aws.guests.addresses import Address; print(Address().text)"
+CLAIM = "from embedded_aws.hosts.addresses import Address; print(Address().text)"
 
 
 def test_an_address_is_in_the_part_of_loopback_that_is_ours() -> None:

@@ -225,6 +225,17 @@ def test_broken_launches_are_refused(
     assert words in refused.message
 
 
+def test_a_terminated_instance_cannot_be_started(
+    ec2: Any, launch: dict[str, Any], refusal: Callable[..., Any]
+) -> None:
+    instance = ec2.run_instances(**launch)["Instances"][0]["InstanceId"]
+    ec2.terminate_instances(InstanceIds=[instance])
+
+    refused = refusal(ec2.start_instances, InstanceIds=[instance])
+
+    assert refused.code == "IncorrectInstanceState"
+
+
 def test_the_template_says_what_a_shutdown_from_within_does(ec2: Any, name: str) -> None:
     data = {"ImageId": IMAGE, "InstanceInitiatedShutdownBehavior": "terminate"}
     ec2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData=data)

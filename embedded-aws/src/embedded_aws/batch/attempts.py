@@ -32,9 +32,9 @@ from embedded_aws.batch.outcomes import BROKEN, Outcome, Watcher
 from embedded_aws.batch.retry_rules import Failure
 from embedded_aws.batch.task_refused import TaskRefused
 from embedded_aws.clock import seconds_here
-from embedded_aws.ec2.guest_instances import switched_itself_off
 from embedded_aws.ec2.instance_files import instance_files, powers_off
 from embedded_aws.ec2.instance_store import mounted_store
+from embedded_aws.ec2.machines import switched_itself_off
 from embedded_aws.hosts.hosts import Hosts, NoHost
 from embedded_aws.hosts.process import Command, Listener
 from embedded_aws.iam.roles import can_assume

@@ -7,7 +7,6 @@ is encrypted like its volume; a deregistered AMI leaves its snapshots.
 moto always makes one snapshot of 15 GiB.
 """
 
-import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,8 +16,8 @@ from moto.ec2.utils import random_ami_id
 
 from embedded_aws.actions import Call, Refusal, action, correction
 from embedded_aws.ec2.ami_attributes import check_available, find_ami, own_ami
+from embedded_aws.ec2.machines import machines
 from embedded_aws.ec2.tags import by_key, check_tags
-from embedded_aws.service_settings import current
 
 _Mapping = dict[str, Any]
 
@@ -78,10 +77,7 @@ def create_image(call: Call) -> dict[str, Any]:
     )
     _tag(call, ami)
     ec2.amis[ami.id] = ami
-    engine = current().guests
-    if engine and engine.machine(instance.id):
-        ami.state = "pending"
-        threading.Thread(target=_keep, args=[instance, ami, params], daemon=True).start()
+    machines().store(instance, ami, reboot=not params.get("NoReboot"))
     return {"ImageId": ami.id}
 
 
@@ -127,8 +123,7 @@ def copy_image(call: Call) -> dict[str, Any]:
     if params.get("CopyImageTags"):
         ami.add_tags({tag["key"]: tag["value"] for tag in source.get_tags()})
     ec2.amis[ami.id] = ami
-    if engine := current().guests:
-        engine.copy(source.id, ami.id)
+    machines().copy(source.id, ami.id)
     return {"ImageId": ami.id}
 
 
@@ -146,21 +141,8 @@ def deregister_image(call: Call) -> Any:
     if call.params.get("DeleteAssociatedSnapshots"):
         for snapshot in snapshots:
             call.backend("ec2").delete_snapshot(snapshot)
-    if engine := current().guests:
-        engine.forget(ami.id)
+    machines().forget(ami.id)
     return answer
-
-
-def _keep(instance: Any, ami: Any, params: Mapping[str, Any]) -> None:
-    engine = current().guests
-    assert engine
-    try:
-        engine.keep(instance.id, ami.id, reboot=not params.get("NoReboot"))
-    except OSError as error:
-        ami.state = "failed"
-        ami.state_reason = {"Code": "Server.InternalError", "Message": str(error)}
-    else:
-        ami.state = "available"
 
 
 def _check_name(call: Call, name: str) -> None:

@@ -15,16 +15,14 @@ from moto.ec2.models.instances import Instance
 
 from embedded_aws.actions import Call, Refusal, action, correction
 from embedded_aws.ec2 import held_capacity, placement_groups
-from embedded_aws.ec2.guest_instances import boot, bootable, switched_itself_off
-from embedded_aws.ec2.instance_boots import boot as boot_without_guest
 from embedded_aws.ec2.instance_types import require
 from embedded_aws.ec2.launch_templates import check_template, template_data
 from embedded_aws.ec2.launch_volumes import complete_volumes, joined_mappings
 from embedded_aws.ec2.launches import check_launch
+from embedded_aws.ec2.machines import machines
 from embedded_aws.ec2.network_interfaces import kind_of, place_of
 from embedded_aws.ec2.refusals import invalid_combination, invalid_value, missing_parameter
 from embedded_aws.ec2.subnets import subnet_of
-from embedded_aws.hosts.service import hosts
 
 _DEFAULT_TYPE = "m1.small"
 
@@ -109,7 +107,7 @@ def run_instances(call: Call) -> Any:
     if call.params.get("DryRun") and not data["ImageId"].startswith("resolve:ssm:"):
         check_image(call, data["ImageId"])
     _hand_to_moto(call, data, subnet)
-    disk = bootable(call, call.response.params["ImageId"])
+    machines().check_bootable(call, call.response.params["ImageId"])
     mappings = joined_mappings(
         call.backend("ec2").amis.get(call.response.params["ImageId"]),
         data.get("BlockDeviceMappings", []),
@@ -130,18 +128,11 @@ def run_instances(call: Call) -> Any:
                 instance.id, profile.get("Name"), profile.get("Arn")
             )
     ids = [instance.id for instance in instances]
-    if disk:
-        boot(call, instances, disk, data)
-    elif data.get("IamInstanceProfile") and (running := hosts()):
-        # Commands may run on them.
-        for instance in instances:
-            running.place(instance)
     if group:
         placement_groups.join(call, group, ids)
     held_capacity.use(call, ids, reservations)
-    if not disk:
-        for instance in instances:
-            boot_without_guest(call, instance, switched_itself_off)
+    for instance in instances:
+        machines().launch(call, instance, data)
     return answer
 
 

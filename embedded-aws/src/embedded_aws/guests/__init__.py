@@ -1,6 +1,6 @@
 """Real guests behind the embedded EC2: systemd-nspawn on an overlay of a prepared root.
 
-This package does not use moto: `ec2/guest_instances.py` translates API calls for it.
+Only `instances.py` knows moto: it makes guests the machines of EC2's instances.
 """
 
 from embedded_aws.guests.availability import guests_unavailable

@@ -12,11 +12,11 @@ from time import monotonic
 
 import psutil
 
-from embedded_aws.guests.addresses import Address
 from embedded_aws.guests.confinement import Confinement
 from embedded_aws.guests.kernel import chosen_kernel
 from embedded_aws.guests.launch import SSH_UNIT, GuestLaunch
 from embedded_aws.guests.layers import overlay_options
+from embedded_aws.hosts.addresses import Address
 
 # systemd-nspawn's exit code when a guest that keeps its unit asks to be booted again.
 _REBOOT = 133

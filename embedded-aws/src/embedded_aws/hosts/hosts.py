@@ -11,7 +11,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
-from embedded_aws.guests.addresses import Address
+from embedded_aws.hosts.addresses import Address
 from embedded_aws.hosts.credentials import RoleCredentials
 from embedded_aws.hosts.environment import host_variables
 from embedded_aws.hosts.host import Answer, Host

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from embedded_aws.agenda import Agenda
 from embedded_aws.clock import seconds_here
-from embedded_aws.ec2.guest_instances import switched_itself_off
 from embedded_aws.ec2.instance_files import powers_off
 from embedded_aws.ec2.instance_processes import instance_variables
+from embedded_aws.ec2.machines import switched_itself_off
 from embedded_aws.hosts import process
 from embedded_aws.hosts.hosts import Hosts, NoHost
 from embedded_aws.hosts.process import HostProcess, Listener

@@ -1,9 +1,9 @@
-"""Loopback addresses for guests, each used once on this machine."""
+"""Loopback addresses for hosts and guests, each used once on this machine."""
 
 import secrets
 import socket
 
-# All of 127.0.0.0/8 is loopback; guests use 127.80.0.0/16.
+# All of 127.0.0.0/8 is loopback; they use 127.80.0.0/16.
 _PREFIX = "127.80"
 # A claim is a bound socket: only one process at a time can hold it, and it is released when that
 # process ends. Nothing listens on it.
