@@ -50,7 +50,7 @@ def add_image_of(region: Region, plan: ClusterPlan) -> str:
         registry = f"{account}.dkr.ecr.{region.name}.amazonaws.com"
         image = f"{registry}/{repository.name}{mark}{asked.tag_or_digest}"
         stack = None if repository.existing else repository.stack_name
-    if not _add(region, account, image, stack):
+    if not add_image(region, account, image, stack):
         raise TrainshedError(
             f"{name} needs no stand-in: its image {image} is not of this account's ECR, and the "
             "embedded AWS takes it as present"
@@ -58,30 +58,20 @@ def add_image_of(region: Region, plan: ClusterPlan) -> str:
     return image
 
 
-def add_image_of_jobs(region: Region, definition: str) -> None:
-    """Put a stand-in in the place of a job definition's image, where jobs need one to start.
+def add_image(region: Region, account: str, image: str, stack: str | None = None) -> bool:
+    """Put a stand-in in the place of an image; return whether it is of this account's ECR.
 
-    Args:
-        region: of an embedded AWS.
-        definition: ARN of the job definition.
-
-    Raises:
-        Failure: the image's repository is not there.
-        TrainshedError: nothing can stand for the image.
-    """
-    answer = region.call("batch", "describe_job_definitions", jobDefinitions=[definition])
-    [group] = answer["jobDefinitions"][0]["nodeProperties"]["nodeRangeProperties"]
-    _add(region, definition.split(":")[4], group["container"]["image"], None)
-
-
-def _add(region: Region, account: str, image: str, stack: str | None) -> bool:
-    """Return whether the image is of this account's ECR; jobs start without others.
+    Jobs start without others.
 
     Args:
         region: of an embedded AWS.
         account: its account.
         image: URI.
         stack: makes the image's repository; None when no stack does.
+
+    Raises:
+        Failure: the image's repository is not there.
+        TrainshedError: nothing can stand for the image.
     """
     found = _IN_ECR.fullmatch(image)
     if not found or found["account"] != account:

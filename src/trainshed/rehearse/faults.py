@@ -1,7 +1,7 @@
 """Faults that a rehearsal injects, and what must then be seen.
 
-The part `faults` of an orchestrator has its own: `FAULTS`, and `child_processes` for those that hit
-the processes of a child.
+The part `faults` of an orchestrator has its own: `FAULTS`, `child_processes` for those that hit the
+processes of a child, and `job_image` where jobs run in containers.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -21,7 +21,7 @@ from trainshed.jobs.logs import follow
 from trainshed.jobs.model import Job
 from trainshed.jobs.scheduler import find_job, find_scheduler
 from trainshed.jobs.submission import Submission
-from trainshed.offline.image import add_image_of_jobs
+from trainshed.offline.image import add_image
 from trainshed.orchestrators import ORCHESTRATOR_OUTPUT, Orchestrator, part, traits
 from trainshed.recipes import Work
 from trainshed.rehearse import deployment
@@ -178,7 +178,8 @@ def run_job(
     kind = rehearsal.fault
     fault = find_fault(kind, orchestrator, rehearsal.cluster) if kind else None
     if traits(orchestrator).in_containers and kind is not FaultKind.MISSING_IMAGE:
-        add_image_of_jobs(region, outputs["JobDefinition"])
+        account = region.call("sts", "get_caller_identity")["Account"]
+        add_image(region, account, part(orchestrator, "faults").job_image(region, outputs))
     if fault and fault.before:
         fault.before(aws, outputs)
     most = scheduler.most_nodes()

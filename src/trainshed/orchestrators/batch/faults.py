@@ -11,6 +11,7 @@ import psutil
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
+from trainshed.aws import Region
 from trainshed.rehearse.faults import Behaviour, FaultKind
 
 # The child that a fault hits.
@@ -28,6 +29,14 @@ fi
 if [ -e "$EMBEDDED_AWS_NODE/lacks-devices" ]; then export TRAINSHED_ACCELERATOR=any; fi
 exec "$@"
 """
+
+
+def job_image(region: Region, outputs: Mapping[str, str]) -> str:
+    """Return the image of a cluster's jobs, which a rehearsal puts there unless it is to miss."""
+    definitions = [outputs["JobDefinition"]]
+    answer = region.call("batch", "describe_job_definitions", jobDefinitions=definitions)
+    [group] = answer["jobDefinitions"][0]["nodeProperties"]["nodeRangeProperties"]
+    return str(group["container"]["image"])
 
 
 def _late(command: tuple[str, ...]) -> tuple[str, ...]:
