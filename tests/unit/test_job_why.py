@@ -382,7 +382,7 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
     "nodes that wait for others": (
         waiting(
             queue=replace(QUEUE, capacity_wait_seconds=7200),
-            job=replace(WAITING, reason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - none"),
+            short_of_capacity=True,
             instances=(OLD,),
             joined=frozenset({"i-1"}),
             node_price=load_prices("us-west-2").price("on-demand/trn1.32xlarge"),
@@ -568,6 +568,14 @@ ENVIRONMENTS = [
         },
     }
 ]
+
+
+def test_aws_batch_says_that_capacity_is_short() -> None:
+    refusing: Any = Answers()
+    short = replace(WAITING, reason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - none")
+
+    assert gather(on_batch(refusing), short, NOW).short_of_capacity
+    assert not gather(on_batch(refusing), WAITING, NOW).short_of_capacity
 
 
 def test_the_blocks_of_a_resource_group_are_looked_up() -> None:

@@ -23,9 +23,13 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     # Some have their pages in those of `check`.
     "lint": (*_OF_PLANS, "trainshed.lint.rules"),
     "preflight": ("trainshed.preflight.rules", "trainshed.orchestrators.*.account_rules"),
-    "job why": tuple(
-        f"trainshed.jobs.why.{name}"
-        for name in ("ended", "commands", "queue", "capacity", "nodes", "ahead", "unanswered")
+    "job why": (
+        "trainshed.jobs.why.ended",
+        "trainshed.orchestrators.*.job_rules",
+        "trainshed.jobs.why.capacity",
+        "trainshed.jobs.why.nodes",
+        "trainshed.jobs.why.ahead",
+        "trainshed.jobs.why.unanswered",
     ),
     "bench judge": ("trainshed.collectives.rules",),
     "bench judge of several logs": ("trainshed.collectives.rules",),

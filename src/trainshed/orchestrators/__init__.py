@@ -8,6 +8,7 @@ A folder has a module for each part that others ask for, by `part(name, "plan")`
 | plan | what it needs to run the jobs of a cluster: a `trainshed.plan.JobsPlan` |
 | rules | rules over its plans, for `trainshed check`; may be missing |
 | account_rules | rules over the account, for `trainshed preflight` |
+| job_rules | rules over what is known of a job, for `trainshed job why`; may be missing |
 | parts | the parts of a cluster that start its jobs, as its plan has them |
 | scheduler | what runs the jobs of a deployed cluster: a `trainshed.jobs.scheduler.Scheduler` |
 | risks | what a change of its resources does to jobs, and to the nodes that run them |

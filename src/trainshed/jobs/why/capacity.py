@@ -132,7 +132,7 @@ def idle_nodes(evidence: Evidence) -> Iterator[Violation]:
     placed = sum(each.nodes for each in evidence.placed)
     idle = sum(each.is_running for each in evidence.instances) - placed
     wanted = evidence.job.node_count
-    lacks = evidence.failed_launches or (evidence.job.reason or "").startswith("CAPACITY:")
+    lacks = evidence.failed_launches or evidence.short_of_capacity
     if not (evidence.waits and lacks) or evidence.reservations or not 0 < idle < wanted:
         return
     price = evidence.node_price

@@ -117,6 +117,7 @@ class Evidence:
         environments: of the queue, in the order in which it uses them.
         placed: other jobs of the queue that have got nodes.
         ahead: jobs that wait in the queue before it.
+        short_of_capacity: the service says that EC2 has no instances for it.
         failed_launches: since the job was submitted, the newest first.
         instances: of the environments.
         joined: ids of the instances that have joined ECS; None when that is not known.
@@ -136,6 +137,7 @@ class Evidence:
     environments: tuple[Environment, ...] = ()
     placed: tuple[ListedJob, ...] = ()
     ahead: tuple[ListedJob, ...] = ()
+    short_of_capacity: bool = False
     failed_launches: tuple[FailedLaunch, ...] = ()
     instances: tuple[Instance, ...] = ()
     joined: frozenset[str] | None = None

@@ -55,6 +55,7 @@ def gather(
             for each in others
             if each.status == "RUNNABLE" and each.created_at < job.created_at
         ),
+        short_of_capacity=(job.reason or "").startswith("CAPACITY:"),
         failed_launches=ask(lambda: tuple(_failed_launches(region, environments, job)), ()),
         instances=ask(lambda: tuple(_instances(region, environments)), ()),
         joined=ask(lambda: frozenset(_joined(region, environments)), None),

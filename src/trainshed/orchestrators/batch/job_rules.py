@@ -1,4 +1,4 @@
-"""Whether the queue and its compute environments can run the job."""
+"""Whether a job's queue and its compute environments can run it."""
 
 from collections.abc import Iterator
 
