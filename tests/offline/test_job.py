@@ -431,6 +431,10 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         ("submit", "TrainCluster", "--env", "WORD", "--", "true"),
         "--env WORD: write NAME=VALUE",
     ),
+    "a variable that sent files go by": (
+        ("submit", "TrainCluster", "--env", "TRAINSHED_FILES=", "--", "true"),
+        "variable TRAINSHED_FILES: it is for the files of --send PATH",
+    ),
     "a variable of Batch": (
         ("submit", "TrainCluster", "--env", "AWS_BATCH_X=1", "--", "true"),
         "variable AWS_BATCH_X: names that begin with AWS_BATCH are AWS Batch's own",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from trainshed.errors import TrainshedError
-from trainshed.jobs.sent_files import SentFiles
+from trainshed.jobs.sent_files import VARIABLE, SentFiles
 
 # AWS Batch API reference, SubmitJob: jobName.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
@@ -26,7 +26,7 @@ class Submission:
         timeout_seconds: how long one attempt may take; None for that of the job definition.
 
     Raises:
-        TrainshedError: it cannot be called that.
+        TrainshedError: it cannot be called that, or a variable is trainshed's own.
     """
 
     name: str
@@ -37,12 +37,14 @@ class Submission:
     timeout_seconds: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a name that no scheduler takes."""
+        """Refuse a name that no scheduler takes, and a variable that files go by."""
         if not _NAME.fullmatch(self.name):
             raise TrainshedError(
                 f"a job cannot be called {self.name!r}: letters, digits, '-' and '_', at most 128, "
                 "the first a letter or a digit"
             )
+        if VARIABLE in self.environment:
+            raise TrainshedError(f"variable {VARIABLE}: it is for the files of --send PATH")
 
 
 def job_name(recipe: str) -> str:
