@@ -113,11 +113,12 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def account(moto: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An account with the types of accelerator families and one other, of moto's thousand."""
+    """An account with the types that have accelerators and one other, of moto's thousand."""
+    accelerators = {"GpuInfo", "InferenceAcceleratorInfo", "NeuronInfo"}
     offered = {
         name: record
         for name, record in instance_types.INSTANCE_TYPES.items()
-        if name[0] in "dgipt" or name == "m7i.large"
+        if name in {*catalogue.all_types(), "m7i.large"} or accelerators & record.keys()
     }
     monkeypatch.setattr(instance_types, "INSTANCE_TYPES", offered)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
