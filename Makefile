@@ -9,7 +9,7 @@ export NPM_CONFIG_UPDATE_NOTIFIER := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-bare test-skipped test-embedded-aws dist tools guests torch ami-lint ami-validate ami-bake ami-boot ami-faults upper-ladder ladder containers lint format docs bench lock schema recipes golden clean
+.PHONY: help setup demo test test-for test-bare test-skipped test-embedded-aws dist tools guests torch ami-lint ami-validate ami-bake ami-boot ami-faults upper-ladder ladder containers lint format docs bench lock schema recipes golden clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -47,6 +47,9 @@ demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exist
 
 test: setup ## Run the test suite, all but the ladder
 	@pytest -n auto --dist loadfile -q -m "not ladder"
+
+test-for: setup ## Run the tests that depend on a module or a package: make test-for P=src/trainshed/lint
+	@python scripts/tests_for.py "$(P)" | xargs --no-run-if-empty pytest -n auto --dist loadfile -q -m "not ladder"
 
 test-bare: ## Run the test suite as a newcomer does, in a fresh clone; as root on Linux, SKIPPED is a file for the ids of what it skips
 	@scripts/test-bare "$(SKIPPED)"

@@ -1,0 +1,123 @@
+"""Print the test files that depend on a path: `scripts/tests_for.py src/trainshed/lint`.
+
+A test depends on the modules that its file imports, or the fixtures and helpers that it uses, with
+all that those import in turn; and on the module of each command that it calls. Who imports a
+package depends on all that is in it, because modules of rules are loaded by their names.
+"""
+
+import ast
+import sys
+from functools import cache
+from pathlib import Path
+
+import grimp
+
+from trainshed.cli import GROUPS
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = {
+    "trainshed": ROOT / "src",
+    "trainshed_constructs": ROOT / "constructs",
+    "trainshed_stacks": ROOT / "stacks",
+    "embedded_aws": ROOT / "embedded-aws/src",
+}
+_TESTS = (ROOT / "tests", ROOT / "embedded-aws/tests")
+_COMMANDS = "trainshed.cli"
+
+
+def tests_for(path: Path) -> list[Path]:
+    """Return the files of tests that depend on a module or a package.
+
+    Raises:
+        SystemExit: the path is neither.
+    """
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    changed = _module(path.resolve())
+    if changed not in graph.modules:
+        sys.exit(f"error: {path} is no module and no package of {', '.join(PACKAGES)}")
+    changes = {each for each in graph.modules if f"{each}.".startswith(f"{changed}.")}
+    changes |= graph.find_downstream_modules(changed, as_package=True)
+    while (changed := changed.rpartition(".")[0]) not in ("", *PACKAGES):
+        changes |= {changed, *graph.find_downstream_modules(changed)}
+    return [
+        file
+        for folder in _TESTS
+        for file in sorted(folder.rglob("test_*.py"))
+        if changes & _used(file)
+    ]
+
+
+def _module(path: Path) -> str:
+    for root in PACKAGES.values():
+        if path.is_relative_to(root):
+            names = path.relative_to(root).with_suffix("").parts
+            return ".".join(names[:-1] if names[-1:] == ("__init__",) else names)
+    return ""
+
+
+def _used(file: Path) -> set[str]:
+    """Return the modules that a file of tests imports, and those of the fixtures that it uses."""
+    tree = _tree(file)
+    names, found = _names(tree), _imported(tree)
+    for folder in file.parents:
+        if (conftest := folder / "conftest.py").is_file():
+            around = _tree(conftest)
+            for fixture in around.body:
+                if isinstance(fixture, ast.FunctionDef) and fixture.name in names:
+                    names |= _names(fixture)
+                    found |= _imported(fixture) | _imported(around, of=_names(fixture))
+    for helper in _helpers(found):
+        found |= _imported(_tree(helper))
+    if "trainshed" in names or _COMMANDS in found:
+        found |= {f"{_COMMANDS}.{name}" for name in GROUPS if name in _texts(tree)}
+    return found
+
+
+def _helpers(modules: set[str]) -> set[Path]:
+    """Return the files of the helpers of tests among modules, and of those that they need."""
+    found: set[Path] = set()
+    while modules:
+        files = {
+            file
+            for module in modules
+            for folder in _TESTS
+            if (file := folder / "support" / f"{module.replace('.', '/')}.py").is_file()
+        } - found
+        found |= files
+        modules = {module for file in files for module in _imported(_tree(file))}
+    return found
+
+
+@cache
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _names(tree: ast.AST) -> set[str]:
+    return {
+        each.arg if isinstance(each, ast.arg) else each.id
+        for each in ast.walk(tree)
+        if isinstance(each, ast.arg | ast.Name)
+    }
+
+
+def _texts(tree: ast.AST) -> set[str]:
+    """Return the words in the texts of a program."""
+    texts = (each.value for each in ast.walk(tree) if isinstance(each, ast.Constant))
+    return {word for text in texts if isinstance(text, str) for word in text.split()}
+
+
+def _imported(tree: ast.AST, of: set[str] | None = None) -> set[str]:
+    """Return the modules that are imported, and what is imported of them; by certain names only."""
+    found = set()
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Import | ast.ImportFrom):
+            source = [each.module] if isinstance(each, ast.ImportFrom) and each.module else []
+            for alias in each.names:
+                if of is None or (alias.asname or alias.name) in of:
+                    found |= {*source, ".".join((*source, alias.name))}
+    return found
+
+
+if __name__ == "__main__":
+    sys.stdout.writelines(f"{file.relative_to(ROOT)}\n" for file in tests_for(Path(sys.argv[1])))
