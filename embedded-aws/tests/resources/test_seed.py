@@ -76,9 +76,11 @@ def test_there_is_no_default_vpc(client: Any) -> None:
 
 def test_a_second_seeding_changes_nothing(client: Any) -> None:
     def seen() -> tuple[int, int, int]:
-        name = next(seeded_amis()).parameter
-        versions = client("ssm").get_parameter_history(Name=name)["Parameters"]
-        images = client("ec2").describe_images()["Images"]
+        ami = next(seeded_amis())
+        versions = client("ssm").get_parameter_history(Name=ami.parameter)["Parameters"]
+        images = client("ec2").describe_images(Filters=[{"Name": "name", "Values": [ami.name]}])[
+            "Images"
+        ]
         return len(versions), len(images), len(client("iam").list_roles()["Roles"])
 
     before = seen()
