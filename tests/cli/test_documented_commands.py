@@ -27,7 +27,7 @@ LADDER, BAKE = "tests/ladder/conftest.py", "tests/support/bake_bench.py"
 COMMANDS, GPU_TOOLS = "tests/ladder/test_commands.py", "tests/ladder/test_gpu_tools.py"
 CONTAINERS, CATALOGUE = "tests/containers/test_commands.py", "tests/cli/test_catalogue.py"
 OPTIONS = "tests/cli/test_documented_options.py"
-JOB, RECIPES = "tests/offline/test_job.py", "tests/offline/test_job_recipes.py"
+JOB, READY_JOBS = "tests/offline/test_job.py", "tests/offline/test_ready_jobs.py"
 EC2_JOBS = "tests/offline/test_ec2_jobs.py"
 FRESH = "tests/offline/test_fresh_account.py"
 PIPELINE, BUILD = "tests/offline/test_ami_pipeline.py", "tests/cli/ami/test_build.py"
@@ -68,7 +68,7 @@ ELSEWHERE = {
     "trainshed job submit TrainCluster --nodes 16 --name bert --send examples/bert -- torchrun "
     "--nproc-per-node 8 examples/bert/train.py --model 1.5b --data /fsx/bert/data "
     "--checkpoint /fsx/bert/run1": (
-        "tests/recipes/test_bert_settings.py",
+        "tests/ready_jobs/test_bert_settings.py",
         '["--model", "1.5b", *PLACES]',
     ),
     "make test": (TEST, "run: make test"),
@@ -219,18 +219,18 @@ ELSEWHERE = {
         '("--watch", "--", "sh", "-c", "echo rank',
     ),
     "trainshed job submit TrainCluster --nodes 2 --recipe collectives --set operation=all_gather": (
-        RECIPES,
+        READY_JOBS,
         '("submit", "TrainCluster", "--recipe", "collectives", "--set", "min_bytes=1M")',
     ),
     "trainshed job submit TrainCluster --recipe bert-340m": (
-        "tests/offline/test_job_recipes.py",
+        "tests/offline/test_ready_jobs.py",
         '*("submit", "TrainCluster", "--recipe", "bert-340m"',
     ),
     "trainshed job submit TrainCluster --recipe health": (
-        RECIPES,
+        READY_JOBS,
         '("submit", "TrainCluster", "--recipe", "health", *options)',
     ),
-    "trainshed job watch health": (RECIPES, 'job("watch", job_id)'),
+    "trainshed job watch health": (READY_JOBS, 'job("watch", job_id)'),
     "trainshed job watch pretrain": (JOB, 'job("watch", job_id)'),
     "trainshed job why large": (JOB, 'job("why", "TrainCluster")'),
     "trainshed teardown TrainCluster": (

@@ -21,7 +21,7 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from trainshed.errors import TrainshedError
 from trainshed.plan import load_fleet
-from trainshed.recipes import Work
+from trainshed.ready_jobs import Work
 from trainshed.rehearse.faults import FaultKind
 from trainshed.rehearse.rehearsal import Rehearsal, run_job
 

@@ -138,7 +138,7 @@ def test_a_job_has_the_name_and_the_nodes_of_its_cluster_unless_others_are_asked
     assert f"job {job_id} (TrainCluster)" in job("why", "TrainCluster").out
 
 
-def test_a_job_is_found_by_the_name_of_its_recipe(job: Run) -> None:
+def test_a_job_is_found_by_the_name_of_its_ready_job(job: Run) -> None:
     # As --recipe bert-1.5b calls it: a name of a job has no dot.
     job_id = finished(job, "true", "--name", "bert-1-5b")
 

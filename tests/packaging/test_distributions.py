@@ -86,11 +86,11 @@ def test_the_sources_are_those_of_the_wheel(run: Run, environment: Path) -> None
     assert shown.stdout.split() == ["None", str(packages / "trainshed/_shipped/packer")]
 
 
-def test_a_recipe_sends_the_program_that_the_wheel_has(run: Run) -> None:
+def test_a_ready_job_sends_the_program_that_the_wheel_has(run: Run) -> None:
     code = (
-        "from trainshed.catalogue import lookup; from trainshed.recipes import find_recipe; "
-        "recipe = find_recipe('bert-340m', lookup('trn1.32xlarge')); "
-        "print(*sorted(recipe.rehearsal('/tmp').files.names))"
+        "from trainshed.catalogue import lookup; from trainshed.ready_jobs import find_ready_job; "
+        "job = find_ready_job('bert-340m', lookup('trn1.32xlarge')); "
+        "print(*sorted(job.rehearsal('/tmp').files.names))"
     )
 
     sent = run("python", "-c", code).stdout.split()

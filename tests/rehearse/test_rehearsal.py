@@ -26,7 +26,7 @@ from trainshed.errors import TrainshedError
 from trainshed.exit_codes import PEER_LOST
 from trainshed.jobs.model import Job
 from trainshed.orchestrators.batch import faults
-from trainshed.recipes import Work
+from trainshed.ready_jobs import Work
 from trainshed.rehearse import deployment, rehearsal
 from trainshed.rehearse.deployment import deploy
 from trainshed.rehearse.faults import FaultKind, all_faults, check_possible
@@ -462,7 +462,7 @@ def test_a_rehearsal_that_is_stopped_leaves_nothing(
     assert [*temporary.iterdir()] == []
 
 
-def test_a_recipe_is_rehearsed_with_its_tiny_model(
+def test_a_ready_job_is_rehearsed_with_its_tiny_model(
     rehearse: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Rehearsal] = []
@@ -492,7 +492,7 @@ def test_a_recipe_is_rehearsed_with_its_tiny_model(
     [
         pytest.param(
             ("--recipe", "health"),
-            "the recipe health cannot be rehearsed: it needs Trainium; submit it to the cluster: "
+            "ready job health cannot be rehearsed: it needs Trainium; submit it to the cluster: "
             "trainshed job submit TrainCluster --recipe health",
             id="no-rehearsal",
         ),
@@ -504,7 +504,7 @@ def test_a_recipe_is_rehearsed_with_its_tiny_model(
         ),
     ],
 )
-def test_a_recipe_that_cannot_be_rehearsed_is_said(
+def test_a_ready_job_that_cannot_be_rehearsed_is_refused(
     rehearse: Callable[..., Answer], arguments: tuple[str, ...], message: str
 ) -> None:
     answer = rehearse("rehearse", "TrainCluster", *arguments)

@@ -17,7 +17,7 @@ from trainshed.estimate import (
 from trainshed.estimate.scaling_model import MODELS
 from trainshed.plan import ClusterPlan, load_fleet
 from trainshed.prices import load_prices
-from trainshed.recipes import find_recipe
+from trainshed.ready_jobs import find_ready_job
 
 ROOT = Path(__file__).parents[2]
 
@@ -189,7 +189,7 @@ def test_the_published_efficiencies_are_those_of_the_source() -> None:
     assert {key: found[key] for key in printed} == printed
 
 
-def test_models_of_several_nodes_are_recipes() -> None:
+def test_models_of_several_nodes_are_ready_jobs() -> None:
     for entry in scalings():
-        assert find_recipe(entry.model, cluster("dl1").instance)
+        assert find_ready_job(entry.model, cluster("dl1").instance)
     assert {entry.model for entry in comparisons()} >= {"resnet-50", "bert-340m"}

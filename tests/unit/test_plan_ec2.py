@@ -13,7 +13,7 @@ from trainshed.explain.picture import draw_node
 from trainshed.interfaces import InterfaceProfile
 from trainshed.orchestrators.ec2.plan import Ec2Plan
 from trainshed.plan import ClusterPlan, make_plan
-from trainshed.recipes import work_on
+from trainshed.ready_jobs import work_on
 from trainshed.spec import ClusterSpec
 
 Problems = Callable[..., list[str]]
@@ -153,6 +153,6 @@ def test_a_spec_of_python_is_refused_alike() -> None:
         planned(image={"repository": "mine"})
 
 
-def test_recipes_are_for_containers() -> None:
+def test_ready_jobs_are_for_containers() -> None:
     with pytest.raises(TrainshedError, match="runs in our container images, and jobs of Cluster1"):
         work_on(planned(), "health", 1, {})

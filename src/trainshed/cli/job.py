@@ -23,7 +23,7 @@ from trainshed.cli.options import (
     CommandArgument,
     JsonOption,
     PlainOption,
-    RecipeOption,
+    ReadyJobOption,
     SendOption,
     SetOption,
     parameters,
@@ -50,7 +50,7 @@ JobRegionOption = Annotated[str | None, region_option("AWS region of the job.")]
 def submit(
     cluster: ClusterArgument,
     command: CommandArgument = None,
-    recipe: RecipeOption = None,
+    ready_job: ReadyJobOption = None,
     values: SetOption = None,
     nodes: Annotated[
         int | None,
@@ -61,7 +61,9 @@ def submit(
     name: Annotated[
         str | None,
         typer.Option(
-            help="Name of the job.", show_default="the recipe's, or the cluster's", metavar="NAME"
+            help="Name of the job.",
+            show_default="the ready job's, or the cluster's",
+            metavar="NAME",
         ),
     ] = None,
     env: Annotated[
@@ -88,7 +90,7 @@ def submit(
     clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,
 ) -> None:
-    """Run a command or a recipe on the nodes of a cluster; it prints the id of the job.
+    """Run a command or a ready job on the nodes of a cluster; it prints the id of the job.
 
     The cluster must be deployed. Put a command after --.
     """
@@ -96,7 +98,7 @@ def submit(
     from trainshed.jobs.scheduler import find_job, find_scheduler
     from trainshed.jobs.sent_files import pack
     from trainshed.jobs.submission import Submission, job_name, launched
-    from trainshed.recipes import Work, work_on
+    from trainshed.ready_jobs import Work, work_on
 
     plan = load_cluster(cluster, clusters, region)
     most = plan.nodes.max
@@ -105,9 +107,9 @@ def submit(
             f"--nodes {nodes}: {plan.name} has at most {most} nodes; ask for fewer, or raise "
             "instance.nodes.max in its file and deploy"
         )
-    if recipe:
-        work = work_on(plan, recipe, nodes or most, parameters(values))
-        default_name = job_name(recipe)
+    if ready_job:
+        work = work_on(plan, ready_job, nodes or most, parameters(values))
+        default_name = job_name(ready_job)
     else:
         words = tuple(command or ())
         files = pack(Path.cwd(), send) if send else None
@@ -123,7 +125,7 @@ def submit(
         files=work.files,
         timeout_seconds=None if timeout_hours is None else _seconds(timeout_hours),
     )
-    if recipe:
+    if ready_job:
         for variable, value in work.environment.items():
             say(f"variable: {variable}={value}", err=True)
         say(f"command: {shlex.join(work.command)}", err=True)
@@ -143,7 +145,7 @@ def submit(
 
 
 @app.command(name="recipes")
-def recipes_command(
+def ready_jobs_command(
     cluster: Annotated[
         str | None,
         typer.Argument(
@@ -155,27 +157,27 @@ def recipes_command(
     region: RegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the ready-made jobs: what each does, and the parameters that it takes."""
-    from trainshed.recipes import recipes, recipes_for
+    """List the ready jobs: what each does, and the parameters that it takes."""
+    from trainshed.ready_jobs import ready_jobs, ready_jobs_for
 
-    found = recipes()
+    found = ready_jobs()
     if cluster:
         plan = load_cluster(cluster, clusters, region)
-        found = recipes_for(plan.instance)
+        found = ready_jobs_for(plan.instance)
         if not found and not as_json:
-            say(f"no recipe is for {plan.instance.name}")
+            say(f"no ready job is for {plan.instance.name}")
             return
     print_records(
         [
             {
-                "recipe": recipe.name,
-                "accelerator": recipe.family,
-                "what": recipe.what,
-                "parameters": [asdict(each) for each in recipe.parameters]
+                "recipe": ready_job.name,
+                "accelerator": ready_job.family,
+                "what": ready_job.what,
+                "parameters": [asdict(each) for each in ready_job.parameters]
                 if as_json
-                else [f"{each.name}={each.default}" for each in recipe.parameters],
+                else [f"{each.name}={each.default}" for each in ready_job.parameters],
             }
-            for recipe in found
+            for ready_job in found
         ],
         columns=("recipe", "accelerator", "what", "parameters"),
         as_json=as_json,

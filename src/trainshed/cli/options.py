@@ -38,10 +38,11 @@ CommandArgument = Annotated[
         show_default=False,
     ),
 ]
-RecipeOption = Annotated[
+ReadyJobOption = Annotated[
     str | None,
     typer.Option(
-        help="Run a ready-made job instead of a command: trainshed job recipes lists them.",
+        "--recipe",
+        help="Run a ready job instead of a command: trainshed job recipes lists them.",
         show_default=False,
         metavar="NAME",
     ),
@@ -50,7 +51,7 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="Parameter of the recipe; may be repeated.",
+        help="Parameter of the ready job; may be repeated.",
         show_default=False,
         metavar="NAME=VALUE",
     ),
@@ -69,38 +70,38 @@ SendOption = Annotated[
 
 
 class CommandAfterDashes(TyperCommand):
-    """Requires a recipe, or `--` before a command, whose options would be taken for ours."""
+    """Requires a ready job or `--` before a command: click would take its options for ours."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse a command without `--`, an empty or no program, and a command beside a recipe."""
+        """Refuse a command without `--`, an empty or no program, and both a command and a job."""
         ours = args[: args.index("--")] if "--" in args else args
-        asks_recipe = any(word.partition("=")[0] == "--recipe" for word in ours)
-        if "--" not in args and not asks_recipe and not set(args) & {"-h", "--help"}:
+        asks_ready_job = any(word.partition("=")[0] == "--recipe" for word in ours)
+        if "--" not in args and not asks_ready_job and not set(args) & {"-h", "--help"}:
             raise TrainshedError(
                 f"put `--` before the command: {ctx.command_path} CLUSTER [OPTIONS] -- COMMAND..., "
-                "or name a ready-made job with --recipe"
+                "or name a ready job with --recipe"
             )
         rest = super().parse_args(ctx, args)
-        command, recipe = ctx.params.get("command"), ctx.params.get("recipe")
-        if recipe and command:
+        command, ready_job = ctx.params.get("command"), ctx.params.get("ready_job")
+        if ready_job and command:
             raise TrainshedError(
-                f"--recipe {recipe} and the command {shlex.join(command)} exclude each other; "
+                f"--recipe {ready_job} and the command {shlex.join(command)} exclude each other; "
                 "leave one of them out"
             )
-        if recipe and ctx.params["plain"]:
+        if ready_job and ctx.params["plain"]:
             raise TrainshedError(
-                f"--plain: the recipe {recipe} needs trainshed-launch; leave --plain out"
+                f"--plain: ready job {ready_job} needs trainshed-launch; leave --plain out"
             )
-        if ctx.params["send"] and recipe:
-            raise TrainshedError(f"--send: the recipe {recipe} has its own files; leave it out")
+        if ctx.params["send"] and ready_job:
+            raise TrainshedError(f"--send: ready job {ready_job} has its own files; leave it out")
         if ctx.params["send"] and ctx.params["plain"]:
             raise TrainshedError(
                 "--plain: the files of --send need trainshed-launch, which unpacks them; leave one "
                 "of them out"
             )
-        if ctx.params.get("values") and not recipe:
-            raise TrainshedError("--set is for the parameters of a recipe; name one with --recipe")
-        if not recipe and not command:
+        if ctx.params.get("values") and not ready_job:
+            raise TrainshedError("--set sets a parameter of a ready job; name one with --recipe")
+        if not ready_job and not command:
             raise TrainshedError("missing argument 'COMMAND...'; put it after --, or use --recipe")
         if command and command[0] == "":
             raise TrainshedError("the first word of the command is empty; name a program")

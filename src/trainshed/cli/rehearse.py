@@ -14,7 +14,7 @@ from trainshed.cli.options import (
     CommandAfterDashes,
     CommandArgument,
     PlainOption,
-    RecipeOption,
+    ReadyJobOption,
     SendOption,
 )
 from trainshed.cli.output import print_records, say
@@ -23,7 +23,7 @@ from trainshed.jobs.local_files import local_files_warning
 from trainshed.jobs.model import Job, JobState
 from trainshed.jobs.sent_files import pack
 from trainshed.jobs.submission import launched
-from trainshed.recipes import Work, rehearsal_on
+from trainshed.ready_jobs import Work, rehearsal_on
 from trainshed.rehearse.faults import FaultKind, all_faults, check_possible
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse, with_files_here
 from trainshed.rehearse.workplace import workplace
@@ -35,7 +35,7 @@ app = typer.Typer(add_completion=False)
 def run(
     cluster: Annotated[str, typer.Argument(help="A cluster of this project.")],
     command: CommandArgument = None,
-    recipe: RecipeOption = None,
+    ready_job: ReadyJobOption = None,
     send: SendOption = None,
     plain: PlainOption = False,
     nodes: Annotated[
@@ -75,11 +75,11 @@ def run(
     """
     check_possible(fault, loopback=loopback, after=fault_after)
     with progress() as step, workplace() as place:
-        if recipe:
+        if ready_job:
             plan = load_cluster(cluster, ALL_CLUSTERS, None)
             shared = place.temporary / "shared"
             shared.mkdir()
-            work = rehearsal_on(plan, recipe, str(shared))
+            work = rehearsal_on(plan, ready_job, str(shared))
             say(f"command: {shlex.join(work.command)}", err=True)
         else:
             files = pack(Path.cwd(), send) if send else None

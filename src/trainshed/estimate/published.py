@@ -13,7 +13,7 @@ class Scaling:
     """One model on more and more nodes of a type.
 
     Attributes:
-        model: its name here, for instance `bert-1.5b`; the recipes have the same.
+        model: its name here, for instance `bert-1.5b`; the ready jobs have the same.
         what: the model and its training, in words.
         sample: what is counted, for instance sequences.
         instance_type: the nodes' type.

@@ -124,7 +124,7 @@ def find_job(region: Region, job: str) -> tuple[Scheduler, Job]:
 
     Args:
         region: where it is.
-        job: its id, its name, or that of the recipe that made it: the newest job of that name.
+        job: its id, its name, or that of the ready job that made it: the newest job of that name.
 
     Raises:
         AwsRefusal: it is not among those of the clusters whose jobs the credentials may see.

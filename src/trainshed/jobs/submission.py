@@ -47,9 +47,9 @@ class Submission:
             raise TrainshedError(f"variable {VARIABLE}: it is for the files of --send PATH")
 
 
-def job_name(recipe: str) -> str:
-    """Return what the jobs of a recipe are called: a job's name has no dot."""
-    return recipe.replace(".", "-")
+def job_name(ready_job: str) -> str:
+    """Return what the jobs of a ready job are called: a job's name has no dot."""
+    return ready_job.replace(".", "-")
 
 
 def launched(command: tuple[str, ...]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from trainshed.jobs.scheduler import find_job, find_scheduler
 from trainshed.jobs.submission import Submission
 from trainshed.offline.image import add_image
 from trainshed.orchestrators import ORCHESTRATOR_OUTPUT, Orchestrator, part, traits
-from trainshed.recipes import Work
+from trainshed.ready_jobs import Work
 from trainshed.rehearse import deployment
 from trainshed.rehearse.faults import FaultKind, find_fault
 from trainshed.rehearse.workplace import Workplace

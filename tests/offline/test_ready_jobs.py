@@ -1,4 +1,4 @@
-"""`trainshed job` with recipes, on a deployed cluster with a stand-in of nccom-test."""
+"""`trainshed job` with ready jobs, on a deployed cluster with a stand-in of nccom-test."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +24,7 @@ def judged(job: Run, trainshed: Run, folder: Path, job_id: str, *nodes: int) -> 
     )
 
 
-def test_a_recipe_runs_on_every_node_and_its_log_is_judged(
+def test_a_ready_job_runs_on_every_node_and_its_log_is_judged(
     job_aws: EmbeddedAws, job: Run, trainshed: Run, tmp_path: Path
 ) -> None:
     done = job("submit", "TrainCluster", "--recipe", "collectives", "--set", "min_bytes=1M")
@@ -69,7 +69,7 @@ def test_health_names_the_broken_and_the_slow_node(
     assert ["3.log" in each["message"] for each in slow] == [True]
 
 
-def test_the_recipes_of_a_cluster_are_those_of_its_accelerators(job: Run) -> None:
+def test_the_ready_jobs_of_a_cluster_are_those_of_its_accelerators(job: Run) -> None:
     everything, own = job("recipes", "--json").json, job("recipes", "TrainCluster", "--json").json
 
     assert {each["accelerator"] for each in everything} == {"habana", "neuron", "nvidia"}
@@ -81,7 +81,7 @@ def test_the_recipes_of_a_cluster_are_those_of_its_accelerators(job: Run) -> Non
     assert "operation=all_reduce, min_bytes=8, max_bytes=1G, iterations=50" in table
 
 
-def test_variables_of_the_user_win_and_those_of_the_recipe_are_shown(
+def test_variables_of_the_user_win_and_those_of_the_ready_job_are_shown(
     job_aws: EmbeddedAws, job: Run
 ) -> None:
     done = job(
@@ -107,30 +107,30 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         ("--recipe", "health", "true"),
         "--recipe health and the command true exclude each other",
     ),
-    "an unknown recipe": (
+    "an unknown ready job": (
         ("--recipe", "helth"),
-        "recipe 'helth' is not known; did you mean health?",
+        "ready job 'helth' is not known; did you mean health?",
     ),
-    "a recipe of others": (
+    "a ready job of others": (
         ("--recipe=bert-1.5b",),
-        "the recipe bert-1.5b does not run on trn1.32xlarge: it is for habana, and the type has "
-        "Trainium (recipes that do: collectives, health, bert-340m)",
+        "ready job bert-1.5b does not run on trn1.32xlarge: it is for habana, and the type has "
+        "Trainium (those that do: collectives, health, bert-340m)",
     ),
     "an unknown parameter": (
         ("--recipe", "health", "--set", "minute=3"),
-        "parameter of the recipe health 'minute' is not known; did you mean minutes?",
+        "parameter of ready job health 'minute' is not known; did you mean minutes?",
     ),
     "a parameter without a value": (
         ("--recipe", "health", "--set", "minutes"),
         "--set minutes: write NAME=VALUE",
     ),
-    "a parameter without a recipe": (
+    "a parameter without a ready job": (
         ("--set", "minutes=3", "--", "true"),
-        "--set is for the parameters of a recipe; name one with --recipe",
+        "--set sets a parameter of a ready job; name one with --recipe",
     ),
     "without the launcher": (
         ("--recipe", "health", "--plain"),
-        "--plain: the recipe health needs trainshed-launch; leave --plain out",
+        "--plain: ready job health needs trainshed-launch; leave --plain out",
     ),
     "no file system": (
         ("--recipe", "bert-340m"),

@@ -7,13 +7,13 @@ import pytest
 from trainshed.catalogue import AcceleratorFamily, all_types, lookup
 from trainshed.errors import TrainshedError
 from trainshed.jobs.submission import LAUNCHER
-from trainshed.recipes import JobNodes, JobRecipe, find_recipe, recipes, recipes_for
-from trainshed.recipes.model import Kind
+from trainshed.ready_jobs import JobNodes, ReadyJob, find_ready_job, ready_jobs, ready_jobs_for
+from trainshed.ready_jobs.model import Kind
 
 ALL = [
-    pytest.param(recipe, instance_type, id=f"{recipe.name}-{instance_type}")
+    pytest.param(ready_job, instance_type, id=f"{ready_job.name}-{instance_type}")
     for instance_type in all_types()
-    for recipe in recipes_for(lookup(instance_type))
+    for ready_job in ready_jobs_for(lookup(instance_type))
 ]
 
 
@@ -21,27 +21,27 @@ def command(
     name: str, instance_type: str, nodes: int, shared_folder: str | None = None, **given: str
 ) -> str:
     instance = lookup(instance_type)
-    recipe = find_recipe(name, instance)
+    ready_job = find_ready_job(name, instance)
     job_nodes = JobNodes(instance=instance, count=nodes, shared_folder=shared_folder)
-    return shlex.join(recipe.work(job_nodes, recipe.read(given)).command)
+    return shlex.join(ready_job.work(job_nodes, ready_job.read(given)).command)
 
 
-@pytest.mark.parametrize(("recipe", "instance_type"), ALL)
-def test_every_type_gets_the_ranks_that_it_has(recipe: JobRecipe, instance_type: str) -> None:
+@pytest.mark.parametrize(("ready_job", "instance_type"), ALL)
+def test_every_type_gets_the_ranks_that_it_has(ready_job: ReadyJob, instance_type: str) -> None:
     instance = lookup(instance_type)
     ranks = instance.accelerator.ranks
 
     # As far as a published number of sequences in a step can be shared.
-    given = {name: str(64 * ranks) for name in ("global_batch",) if name in recipe.read({})}
-    work = recipe.work(
-        JobNodes(instance=instance, count=1, shared_folder="/fsx"), recipe.read(given)
+    given = {name: str(64 * ranks) for name in ("global_batch",) if name in ready_job.read({})}
+    work = ready_job.work(
+        JobNodes(instance=instance, count=1, shared_folder="/fsx"), ready_job.read(given)
     )
 
     assert work.command[0] == LAUNCHER
     words = set(shlex.split(" ".join(work.command)))
     assert str(ranks) in words
-    if recipe.name == "collectives" and instance.efa_interfaces_max:
-        several = recipe.work(JobNodes(instance=instance, count=3), recipe.read({}))
+    if ready_job.name == "collectives" and instance.efa_interfaces_max:
+        several = ready_job.work(JobNodes(instance=instance, count=3), ready_job.read({}))
         assert str(3 * ranks) in shlex.split(" ".join(several.command))
 
 
@@ -80,9 +80,9 @@ def test_nccl_tests_get_a_process_for_each_gpu() -> None:
 
 def test_nccl_says_in_the_log_whether_it_uses_efa() -> None:
     instance = lookup("p5.48xlarge")
-    recipe = find_recipe("collectives", instance)
+    ready_job = find_ready_job("collectives", instance)
 
-    work = recipe.work(JobNodes(instance=instance, count=2), recipe.read({}))
+    work = ready_job.work(JobNodes(instance=instance, count=2), ready_job.read({}))
 
     assert work.environment == {"NCCL_DEBUG": "INFO"}
 
@@ -109,23 +109,23 @@ def test_health_runs_on_each_node_by_itself(instance_type: str, benchmark: str) 
     assert benchmark in found
 
 
-def test_the_recipes_of_a_maker_have_one_name_each() -> None:
-    found = [(recipe.name, recipe.family) for recipe in recipes()]
+def test_the_ready_jobs_of_a_maker_have_one_name_each() -> None:
+    found = [(ready_job.name, ready_job.family) for ready_job in ready_jobs()]
 
     assert len(found) == len(set(found))
-    for recipe in recipes():
-        assert recipe.what[-1] != "."
-        recipe.read({})
-        for parameter in recipe.parameters:
+    for ready_job in ready_jobs():
+        assert ready_job.what[-1] != "."
+        ready_job.read({})
+        for parameter in ready_job.parameters:
             assert parameter.source
             assert bool(parameter.choices) == (parameter.kind is Kind.CHOICE)
 
 
 def test_each_maker_that_has_a_benchmark_has_collectives_and_health() -> None:
     for family in set(AcceleratorFamily) - {AcceleratorFamily.QUALCOMM}:
-        named = {recipe.name for recipe in recipes() if recipe.family is family}
+        named = {ready_job.name for ready_job in ready_jobs() if ready_job.family is family}
         assert named >= {"collectives", "health"}
-    assert recipes_for(lookup("dl2q.24xlarge")) == ()
+    assert ready_jobs_for(lookup("dl2q.24xlarge")) == ()
 
 
 @pytest.mark.parametrize(
@@ -133,13 +133,13 @@ def test_each_maker_that_has_a_benchmark_has_collectives_and_health() -> None:
     [
         pytest.param(
             *("colectives", "dl1.24xlarge", {}),
-            "recipe 'colectives' is not known; did you mean collectives?",
-            id="recipe",
+            "ready job 'colectives' is not known; did you mean collectives?",
+            id="ready-job",
         ),
         pytest.param(
             *("health", "dl2q.24xlarge", {}),
-            r"the recipe health does not run on dl2q.24xlarge: it is for habana, neuron, nvidia, "
-            r"and the type has Qualcomm AI100 \(recipes that do: none\)",
+            r"ready job health does not run on dl2q.24xlarge: it is for habana, neuron, nvidia, "
+            r"and the type has Qualcomm AI100 \(those that do: none\)",
             id="maker",
         ),
         pytest.param(
@@ -149,7 +149,7 @@ def test_each_maker_that_has_a_benchmark_has_collectives_and_health() -> None:
         ),
         pytest.param(
             *("collectives", "dl1.24xlarge", {"max_byte": "1G"}),
-            "parameter of the recipe collectives 'max_byte' is not known; did you mean max_bytes?",
+            "parameter of ready job collectives 'max_byte' is not known; did you mean max_bytes?",
             id="parameter",
         ),
         pytest.param(
@@ -254,16 +254,18 @@ def test_checkpoints_need_a_folder_that_all_nodes_share() -> None:
         command("bert-1.5b", "dl1.24xlarge", 1, checkpoint="")
 
 
-@pytest.mark.parametrize("recipe", [each for each in recipes() if each.name.startswith("bert")])
-def test_a_rehearsal_is_the_same_training_with_a_tiny_model(recipe: JobRecipe) -> None:
-    assert recipe.rehearsal
+@pytest.mark.parametrize(
+    "ready_job", [each for each in ready_jobs() if each.name.startswith("bert")]
+)
+def test_a_rehearsal_is_the_same_training_with_a_tiny_model(ready_job: ReadyJob) -> None:
+    assert ready_job.rehearsal
     instance = lookup(
-        "dl1.24xlarge" if recipe.family is AcceleratorFamily.HABANA else "trn1.32xlarge"
+        "dl1.24xlarge" if ready_job.family is AcceleratorFamily.HABANA else "trn1.32xlarge"
     )
     job_nodes = JobNodes(instance=instance, count=1, shared_folder="/fsx")
 
-    work = recipe.work(job_nodes, recipe.read({}))
-    small = recipe.rehearsal("/tmp/shared")
+    work = ready_job.work(job_nodes, ready_job.read({}))
+    small = ready_job.rehearsal("/tmp/shared")
 
     assert work.files and small.files == work.files
     assert "bert/train.py" in work.files.names

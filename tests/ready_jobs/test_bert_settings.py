@@ -8,7 +8,7 @@ import pytest
 from bert_training import PROGRAM
 
 from trainshed.catalogue import lookup
-from trainshed.recipes import JobNodes, find_recipe
+from trainshed.ready_jobs import JobNodes, find_ready_job
 from trainshed_bert.settings import BertError, parse, rate
 
 PLACES = ("--data", "synthetic", "--checkpoint", "/fsx/bert")
@@ -29,7 +29,7 @@ def test_what_is_left_out_is_as_published_on_trainium() -> None:
 
 
 @pytest.mark.parametrize(
-    ("recipe", "instance", "device"),
+    ("ready_job", "instance", "device"),
     [
         ("bert-340m", "dl1.24xlarge", "hpu"),
         ("bert-1.5b", "dl1.24xlarge", "hpu"),
@@ -37,11 +37,11 @@ def test_what_is_left_out_is_as_published_on_trainium() -> None:
         ("bert-340m", "trn1.32xlarge", "xla"),
     ],
 )
-def test_recipes_ask_for_what_the_program_knows_as_published(
-    recipe: str, instance: str, device: str
+def test_ready_jobs_ask_for_what_the_program_knows_as_published(
+    ready_job: str, instance: str, device: str
 ) -> None:
     node = lookup(instance)
-    found = find_recipe(recipe, node)
+    found = find_ready_job(ready_job, node)
     one = JobNodes(instance=node, count=1, shared_folder="/fsx")
     words = found.work(one, found.read({})).command
 

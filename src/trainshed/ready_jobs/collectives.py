@@ -3,8 +3,8 @@
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.errors import TrainshedError
 from trainshed.jobs.submission import LAUNCHER
-from trainshed.recipes.commands import WITHOUT_NCCOM_TEST, hccl_demo, shell
-from trainshed.recipes.model import JobNodes, JobRecipe, Kind, Parameter, Values, Work
+from trainshed.ready_jobs.commands import WITHOUT_NCCOM_TEST, hccl_demo, shell
+from trainshed.ready_jobs.model import JobNodes, Kind, Parameter, ReadyJob, Values, Work
 
 _OPERATION = "operation"
 _FROM, _TO = "min_bytes", "max_bytes"
@@ -122,14 +122,14 @@ _NCCOM_TEST_SOURCE = "AWS Neuron documentation, NCCOM-TEST User Guide, multiple 
 _NCCL_TESTS_SOURCE = "EC2 user guide, Get started with EFA and NCCL"
 
 COLLECTIVES = (
-    JobRecipe(
+    ReadyJob(
         name="collectives",
         what=_WHAT.format("hccl_demo"),
         family=AcceleratorFamily.HABANA,
         parameters=_parameters("1M", "32M", "1000", _HCCL_DEMO_SOURCE),
         work=_hccl_demo,
     ),
-    JobRecipe(
+    ReadyJob(
         name="collectives",
         what=_WHAT.format("nccom-test"),
         family=AcceleratorFamily.NEURON,
@@ -137,7 +137,7 @@ COLLECTIVES = (
         work=_nccom_test,
         without=WITHOUT_NCCOM_TEST,
     ),
-    JobRecipe(
+    ReadyJob(
         name="collectives",
         what=_WHAT.format("nccl-tests"),
         family=AcceleratorFamily.NVIDIA,

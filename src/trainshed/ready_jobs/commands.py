@@ -1,4 +1,4 @@
-"""How the benchmarks of collective operations are started, for whichever recipe."""
+"""How the benchmarks of collective operations are started, for whichever ready job."""
 
 # nccom-test is for Trainium and Inferentia2: AWS Neuron documentation, "NCCOM-TEST User Guide".
 WITHOUT_NCCOM_TEST = {"Inferentia": "nccom-test is not for the first Inferentia"}

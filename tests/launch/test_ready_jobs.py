@@ -18,7 +18,7 @@ from trainshed.collectives import (
     read_benchmark,
     slow_nodes,
 )
-from trainshed.recipes import JobNodes, commands, find_recipe
+from trainshed.ready_jobs import JobNodes, commands, find_ready_job
 
 NODES = 3
 
@@ -40,9 +40,9 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def start(job: Nodes, recipe: str, instance_type: str, *settings: str, **variables: str) -> None:
-    """Start a recipe on all nodes, as a job does."""
-    found = find_recipe(recipe, lookup(instance_type))
+def start(job: Nodes, ready_job: str, instance_type: str, *settings: str, **variables: str) -> None:
+    """Start a ready job on all nodes, as a job does."""
+    found = find_ready_job(ready_job, lookup(instance_type))
     values = found.read(dict(word.split("=") for word in settings))
     work = found.work(JobNodes(instance=lookup(instance_type), count=NODES), values)
     launcher, *words = work.command

@@ -1,4 +1,4 @@
-"""A ready-made job: which accelerators it is for, its parameters, and the command it becomes."""
+"""A ready job: which accelerators it is for, its parameters, and the command it becomes."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -116,11 +116,11 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobRecipe:
-    """A ready-made job for the accelerators of one maker.
+class ReadyJob:
+    """A ready job for the accelerators of one maker.
 
     Attributes:
-        name: for `--recipe`; recipes for several makers' accelerators share it.
+        name: for `--recipe`; ready jobs for several makers' accelerators share it.
         what: what it does, in a line.
         family: whose accelerators it is for.
         parameters: what may be set.
@@ -150,7 +150,7 @@ class JobRecipe:
         names = [parameter.name for parameter in self.parameters]
         for name in given:
             if name not in names:
-                raise UnknownName(f"parameter of the recipe {self.name}", name, names)
+                raise UnknownName(f"parameter of ready job {self.name}", name, names)
         return {
             each.name: each.read(given.get(each.name, each.default)) for each in self.parameters
         }

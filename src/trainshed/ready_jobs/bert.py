@@ -11,7 +11,7 @@ from trainshed.catalogue import AcceleratorFamily
 from trainshed.errors import TrainshedError
 from trainshed.jobs.sent_files import pack
 from trainshed.jobs.submission import LAUNCHER
-from trainshed.recipes.model import PUBLISHED, JobNodes, JobRecipe, Kind, Parameter, Values, Work
+from trainshed.ready_jobs.model import PUBLISHED, JobNodes, Kind, Parameter, ReadyJob, Values, Work
 from trainshed.sources import shipped
 
 # Stands for the folder of the cluster's file system, in a parameter.
@@ -188,7 +188,7 @@ def _folder(nodes: JobNodes, values: Values, name: str) -> str:
     return nodes.shared_folder + path.removeprefix(_SHARED)
 
 
-def _recipe(
+def _ready_job(
     name: str,
     what: str,
     family: AcceleratorFamily,
@@ -199,8 +199,8 @@ def _recipe(
     steps: tuple[str, str],
     environment: Mapping[str, str] | None = None,
     without: Mapping[str, str] | None = None,
-) -> JobRecipe:
-    return JobRecipe(
+) -> ReadyJob:
+    return ReadyJob(
         name=name,
         what=f"pre-trains BERT with {what}",
         family=family,
@@ -212,7 +212,7 @@ def _recipe(
 
 
 BERT = (
-    _recipe(
+    _ready_job(
         "bert-340m",
         "340 million parameters: ZeRO-1, BF16; published on 1, 2, 4 and 8 dl1.24xlarge",
         AcceleratorFamily.HABANA,
@@ -221,7 +221,7 @@ BERT = (
         parameters=(_micro_batch("64", _HABANA), _global_batch("65536", _HABANA)),
         steps=("7038", _HABANA),
     ),
-    _recipe(
+    _ready_job(
         "bert-1.5b",
         "1.5 billion parameters: ZeRO-1, BF16; published on 1, 8 and 16 dl1.24xlarge",
         AcceleratorFamily.HABANA,
@@ -234,7 +234,7 @@ BERT = (
         ),
         steps=("155000", _HABANA_DEEPSPEED),
     ),
-    _recipe(
+    _ready_job(
         "bert-5b",
         "5 billion parameters: ZeRO-2, BF16; published on 16 dl1.24xlarge",
         AcceleratorFamily.HABANA,
@@ -243,7 +243,7 @@ BERT = (
         parameters=(_micro_batch("24", _PEER_DIRECT), _accumulation("4", _PEER_DIRECT)),
         steps=("75000", _HABANA_DEEPSPEED),
     ),
-    _recipe(
+    _ready_job(
         "bert-340m",
         "340 million parameters: data parallel, BF16; published on 1 trn1.32xlarge",
         AcceleratorFamily.NEURON,

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.jobs.submission import LAUNCHER
-from trainshed.recipes.commands import WITHOUT_NCCOM_TEST, hccl_demo, shell
-from trainshed.recipes.model import JobNodes, JobRecipe, Parameter, Values, Work
+from trainshed.ready_jobs.commands import WITHOUT_NCCOM_TEST, hccl_demo, shell
+from trainshed.ready_jobs.model import JobNodes, Parameter, ReadyJob, Values, Work
 
 _MINUTES = "minutes"
 _PARAMETERS = (
@@ -72,14 +72,14 @@ def _nccl_tests(nodes: JobNodes, values: Values) -> Work:
 _WHAT = "checks each node alone: its devices, and an all-reduce between them by {}"
 
 HEALTH = (
-    JobRecipe(
+    ReadyJob(
         name="health",
         what=_WHAT.format("hccl_demo"),
         family=AcceleratorFamily.HABANA,
         parameters=_PARAMETERS,
         work=_hccl_demo,
     ),
-    JobRecipe(
+    ReadyJob(
         name="health",
         what=_WHAT.format("nccom-test"),
         family=AcceleratorFamily.NEURON,
@@ -87,7 +87,7 @@ HEALTH = (
         work=_nccom_test,
         without=WITHOUT_NCCOM_TEST,
     ),
-    JobRecipe(
+    ReadyJob(
         name="health",
         what=_WHAT.format("nccl-tests"),
         family=AcceleratorFamily.NVIDIA,
