@@ -28,3 +28,13 @@ def test_what_services_register_with_knows_none_by_name(name: str) -> None:
     imported = graph.find_modules_directly_imported_by(module)
 
     assert {each for each in imported if each.rpartition(".")[0] not in known} == set()
+
+
+def test_one_module_of_a_service_reads_the_settings() -> None:
+    graph = grimp.build_graph("embedded_aws")
+
+    readers = graph.find_modules_that_directly_import("embedded_aws.service_settings")
+
+    folders = [each.split(".")[1] for each in readers if each.count(".") > 1]
+    assert "ecr" in folders
+    assert len(folders) == len(set(folders))

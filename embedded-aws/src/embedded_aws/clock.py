@@ -12,4 +12,4 @@ def today() -> date:
 
 def seconds_here(of_aws: float) -> float:
     """Return how many seconds a time lasts here for which a service of AWS waits."""
-    return of_aws / current().speed
+    return of_aws / current().jobs.speed

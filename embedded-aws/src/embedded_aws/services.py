@@ -6,7 +6,8 @@ from pkgutil import walk_packages
 
 from embedded_aws.actions import attach
 from embedded_aws.service_folders import service_folders
-from embedded_aws.service_settings import ServiceSettings, follow
+from embedded_aws.service_settings import follow
+from embedded_aws.settings import ServerSettings
 
 
 def load() -> None:
@@ -23,7 +24,7 @@ def _extend() -> None:
     attach()
 
 
-def install(settings: ServiceSettings | None = None) -> None:
+def install(settings: ServerSettings | None = None) -> None:
     """Extend moto, in this process, with every service.
 
     May be called again to change the settings.
@@ -31,5 +32,5 @@ def install(settings: ServiceSettings | None = None) -> None:
     Args:
         settings: by default those of today.
     """
-    follow(settings or ServiceSettings())
+    follow(settings or ServerSettings())
     _extend()

@@ -6,6 +6,7 @@ import socket
 import tempfile
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from embedded_aws import services
 from embedded_aws.gateway import Gateway
 from embedded_aws.hooks import ServingProcess, when_serving, when_stopping
 from embedded_aws.pristine import PristineChannel
-from embedded_aws.service_settings import ServiceSettings
 from embedded_aws.settings import ServerSettings
 
 
@@ -54,15 +54,7 @@ def serve(
             fd=listening.fileno(),
         )
         servers.append(server)
-    services.install(
-        ServiceSettings(
-            as_of=as_of,
-            registry=settings.registry,
-            speed=settings.jobs.speed,
-            endpoint=settings.endpoint,
-            secret_key=settings.secret_key,
-        )
-    )
+    services.install(replace(settings, as_of=as_of))
     when_serving.call(
         ServingProcess(
             settings=settings, folder=folder, lock=lock, answer=servers[0].process_request

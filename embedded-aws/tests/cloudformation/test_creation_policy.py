@@ -8,11 +8,12 @@ import pytest
 from amis import AMAZON_LINUX
 from botocore.exceptions import ClientError
 
-from embedded_aws import service_settings
+from embedded_aws import services
+from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.faults import Fault
 from embedded_aws.faults_of_calls import faults
 from embedded_aws.hooks import when_faults_changed
-from embedded_aws.service_settings import ServiceSettings
+from embedded_aws.settings import ServerSettings
 
 _pause = threading.Event()
 _TOO_OFTEN = 500
@@ -97,9 +98,11 @@ def group(ground: dict[str, Any]) -> Callable[..., dict[str, Any]]:
 
 
 @pytest.fixture
-def fast(monkeypatch: pytest.MonkeyPatch) -> None:
+def fast(endpoint: str) -> Iterator[None]:
     """Let time-outs pass at once."""
-    monkeypatch.setattr(service_settings, "_current", ServiceSettings(speed=100_000))
+    services.install(ServerSettings(jobs=JobSettings(speed=100_000)))
+    yield
+    services.install()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from embedded_aws import services
-from embedded_aws.service_settings import ServiceSettings
+from embedded_aws.settings import ServerSettings
 
 Resources = dict[str, Any]
 EXCLUSIVE = (
@@ -30,7 +30,7 @@ def create(batch: Any, name: str) -> Callable[[Resources], Any]:
 @pytest.fixture
 def as_of(endpoint: str) -> Iterator[Callable[[date], None]]:
     """Show the AWS of another day, for this test."""
-    yield lambda day: services.install(ServiceSettings(as_of=day))
+    yield lambda day: services.install(ServerSettings(as_of=day))
     services.install()
 
 

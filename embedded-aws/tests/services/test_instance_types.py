@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from embedded_aws import services
-from embedded_aws.service_settings import ServiceSettings
+from embedded_aws.settings import ServerSettings
 
 WITHDRAWN = ["dl1.24xlarge", "p3.2xlarge", "p3.8xlarge", "p3.16xlarge"]
 
@@ -15,7 +15,7 @@ WITHDRAWN = ["dl1.24xlarge", "p3.2xlarge", "p3.8xlarge", "p3.16xlarge"]
 @pytest.fixture
 def as_of(endpoint: str) -> Iterator[Callable[[date], None]]:
     """Show the AWS of another day, for this test."""
-    yield lambda day: services.install(ServiceSettings(as_of=day))
+    yield lambda day: services.install(ServerSettings(as_of=day))
     services.install()
 
 
