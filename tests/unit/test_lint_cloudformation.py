@@ -29,8 +29,8 @@ def documents(text: str) -> list[CloudFormationDocument]:
 def types(text: str) -> Any:
     """Return the instance types of the only group in the usual case, or why they are unknown."""
     (group,) = documents(text)[0].groups
-    fact = group.instance_types
-    return fact.value if isinstance(fact, Known) else fact.why if fact else None
+    given = group.instance_types
+    return given.value if isinstance(given, Known) else given.why if given else None
 
 
 @pytest.mark.parametrize(
@@ -286,8 +286,8 @@ Resources:
     return group
 
 
-def _value(fact: object) -> object:
-    return fact.value if isinstance(fact, Known) else fact
+def _value(given: object) -> object:
+    return given.value if isinstance(given, Known) else given
 
 
 @pytest.mark.parametrize("kind", USERS)

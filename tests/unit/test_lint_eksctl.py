@@ -15,7 +15,7 @@ from trainshed.findings import Finding
 from trainshed.findings.rule import Check, checks_of
 from trainshed.lint.eksctl import EksctlCluster, EksctlGroup, is_eksctl, read_eksctl
 from trainshed.lint.judging import lint_documents, lint_files
-from trainshed.lint.model import Fact, FileKind, Known, LintedFile, Unknown
+from trainshed.lint.model import FileKind, Given, Known, LintedFile, Unknown
 from trainshed.lint.reading import Content, UnreadableFile
 
 _HEAD = """\
@@ -43,9 +43,9 @@ def group(fields: str, *, managed: bool = True) -> EksctlGroup:
     return read
 
 
-def value(fact: Fact[Any]) -> object:
+def value(given: Given[Any]) -> object:
     """Return what a file says; the reason where it says nothing certain."""
-    return fact.why if isinstance(fact, Unknown) else fact and fact.value
+    return given.why if isinstance(given, Unknown) else given and given.value
 
 
 def test_a_file_says_region_and_version() -> None:

@@ -14,7 +14,7 @@ from trainshed.documents.yaml import parse_document
 from trainshed.findings import Finding
 from trainshed.findings.rule import Check, checks_of
 from trainshed.lint.judging import lint_documents, lint_files
-from trainshed.lint.model import Fact, FileKind, Known, LintedFile, Unknown
+from trainshed.lint.model import FileKind, Given, Known, LintedFile, Unknown
 from trainshed.lint.parallelcluster import (
     ParallelCluster,
     QueueNodes,
@@ -62,9 +62,9 @@ def storage(settings: str) -> ParallelCluster:
     )
 
 
-def value(fact: Fact[Any]) -> object:
+def value(given: Given[Any]) -> object:
     """Return what a file says; the reason where it says nothing certain."""
-    return fact.why if isinstance(fact, Unknown) else fact and fact.value
+    return given.why if isinstance(given, Unknown) else given and given.value
 
 
 def test_region_scheduler_and_head_node() -> None:
@@ -93,7 +93,7 @@ def test_login_nodes_are_read() -> None:
 
     login = read.groups[-1]
     assert login.name == "login nodes in"
-    assert [value(fact) for fact in (login.instance_types, login.nodes, login.subnets)] == [
+    assert [value(given) for given in (login.instance_types, login.nodes, login.subnets)] == [
         ("p3.2xlarge",),
         2,
         ("subnet-2",),
@@ -150,13 +150,13 @@ def test_instance_types(resource: str, types: object) -> None:
 def test_counts_and_efa_have_parallelcluster_s_defaults() -> None:
     read = nodes("InstanceType: p5.48xlarge")
 
-    assert [value(fact) for fact in (read.nodes, read.nodes_min, read.efa)] == [10, 0, False]
+    assert [value(given) for given in (read.nodes, read.nodes_min, read.efa)] == [10, 0, False]
 
 
 def test_counts_and_efa_of_the_file() -> None:
     read = nodes("MinCount: 2, MaxCount: 4, Efa: {Enabled: true}")
 
-    assert [value(fact) for fact in (read.nodes, read.nodes_min, read.efa)] == [4, 2, True]
+    assert [value(given) for given in (read.nodes, read.nodes_min, read.efa)] == [4, 2, True]
 
 
 @pytest.mark.parametrize(

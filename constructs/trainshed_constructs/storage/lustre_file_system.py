@@ -152,7 +152,7 @@ class LustreFileSystem(Construct):
         publish_lustre(
             self,
             name=name,
-            facts={
+            parameters={
                 "dns-name": self.file_system.attr_dns_name,
                 "mount-name": self.file_system.attr_lustre_mount_name,
                 "file-system-id": self.file_system.ref,

@@ -8,19 +8,19 @@ from constructs import Construct
 from trainshed.plan.storage import parameter_prefix
 
 
-def publish_lustre(scope: Construct, *, name: str, facts: Mapping[str, str]) -> None:
-    """Write facts about a file system to SSM Parameter Store, where `FirstBoot` finds them.
+def publish_lustre(scope: Construct, *, name: str, parameters: Mapping[str, str]) -> None:
+    """Write what mounts a file system to SSM Parameter Store, where `FirstBoot` reads it.
 
     Args:
         scope: the construct of the file system.
         name: what clusters share it by.
-        facts: value by name: `dns-name`, `mount-name` and `file-system-id`.
+        parameters: value by name: `dns-name`, `mount-name` and `file-system-id`.
     """
-    for fact, value in facts.items():
+    for parameter, value in parameters.items():
         ssm.StringParameter(
             scope,
-            fact.title().replace("-", ""),
-            parameter_name=f"{parameter_prefix(name)}/{fact}",
+            parameter.title().replace("-", ""),
+            parameter_name=f"{parameter_prefix(name)}/{parameter}",
             string_value=value,
             description=f"Lustre file system {name}",
         )

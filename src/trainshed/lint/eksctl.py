@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed.documents.yaml import Value
-from trainshed.lint.model import Fact, FileKind, Known, LintedFile, NodeGroup, Unknown
+from trainshed.lint.model import FileKind, Given, Known, LintedFile, NodeGroup, Unknown
 from trainshed.lint.reading import Content
 from trainshed.lint.section import FileSection
 
@@ -38,10 +38,10 @@ class EksctlGroup(NodeGroup):
         template_version: of the launch template that it names; None where it names none.
     """
 
-    reservation: Fact[str] = None
-    made_group: Fact[bool] = None
-    in_public_subnets: Fact[bool] = None
-    template_version: Fact[str] = None
+    reservation: Given[str] = None
+    made_group: Given[bool] = None
+    in_public_subnets: Given[bool] = None
+    template_version: Given[str] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class EksctlCluster(LintedFile):
     """
 
     groups: tuple[EksctlGroup, ...]
-    version: Fact[str] = None
+    version: Given[str] = None
 
 
 def is_eksctl(value: Mapping[str, Value]) -> bool:
@@ -121,7 +121,7 @@ def _group(group: FileSection, root: FileSection, *, managed: bool) -> EksctlGro
     )
 
 
-def _template_version(group: FileSection) -> Fact[str]:
+def _template_version(group: FileSection) -> Given[str]:
     if not group.gives("launchTemplate"):
         return None
     # Without a version EKS takes the template's default one.
@@ -130,7 +130,7 @@ def _template_version(group: FileSection) -> Fact[str]:
     )
 
 
-def _instance_types(group: FileSection) -> Fact[tuple[str, ...]]:
+def _instance_types(group: FileSection) -> Given[tuple[str, ...]]:
     if group.gives("instanceSelector"):
         return Unknown(
             why="instanceSelector, which eksctl resolves when it runs",
@@ -143,7 +143,7 @@ def _instance_types(group: FileSection) -> Fact[tuple[str, ...]]:
     return Known(value=(one.value,), path=one.path) if isinstance(one, Known) else one
 
 
-def _nodes(group: FileSection) -> Fact[int]:
+def _nodes(group: FileSection) -> Given[int]:
     return (
         group.whole("maxSize")
         or group.whole("desiredCapacity")
@@ -152,14 +152,14 @@ def _nodes(group: FileSection) -> Fact[int]:
     )
 
 
-def _efa(group: FileSection) -> Fact[bool]:
+def _efa(group: FileSection) -> Given[bool]:
     if asked := group.flag("efaEnabled"):
         return asked
     # With a launch template of somebody else's, eksctl makes no interfaces.
     return None if group.gives("launchTemplate") else Known(value=False, path=group.path)
 
 
-def _made_group(group: FileSection, *, managed: bool) -> Fact[bool]:
+def _made_group(group: FileSection, *, managed: bool) -> Given[bool]:
     """Return whether eksctl makes a placement group.
 
     It does for every group with EFA that names none, except for managed ones with a reservation:
@@ -171,14 +171,14 @@ def _made_group(group: FileSection, *, managed: bool) -> Fact[bool]:
     return _efa(group)
 
 
-def _reservation(group: FileSection) -> Fact[str]:
+def _reservation(group: FileSection) -> Given[str]:
     for key in _RESERVATION_KEYS:
         if named := group.text(*_RESERVATION, key):
             return named
     return None
 
 
-def _purchase(group: FileSection) -> Fact[str]:
+def _purchase(group: FileSection) -> Given[str]:
     """Return how the nodes are bought; with self-managed groups the distribution says so."""
     spot = group.flag("spot")
     on_demand = group.whole("instancesDistribution", "onDemandPercentageAboveBaseCapacity")

@@ -8,8 +8,8 @@ from typing import Any
 from trainshed.documents.messages import shown
 from trainshed.documents.problems import Path
 from trainshed.documents.yaml import Value
-from trainshed.lint import facts
-from trainshed.lint.model import Fact, Known, Unknown
+from trainshed.lint import scalars
+from trainshed.lint.model import Given, Known, Unknown
 from trainshed.lint.parameters import reference_to_parameter
 from trainshed.lint.symbol import Symbol
 
@@ -29,10 +29,10 @@ class Scope:
     """
 
     sections: Mapping[str, Mapping[str, Value]]
-    assumed: Mapping[str, Fact[Any]]
+    assumed: Mapping[str, Given[Any]]
     conditions: Mapping[str, bool | Unknown]
 
-    def resolve(self, value: Value, path: Path) -> Fact[Value]:
+    def resolve(self, value: Value, path: Path) -> Given[Value]:
         """Resolve functions until a plain value is found; what is inside it stays as it is.
 
         Returns:
@@ -42,61 +42,61 @@ class Scope:
         if isinstance(value, dict) and len(value) == 1:
             ((name, argument),) = value.items()
             if function := _FUNCTIONS.get(name):
-                fact = function(self, argument, (*path, name))
+                given = function(self, argument, (*path, name))
                 # The function's own argument is of no interest to people.
-                return replace(fact, path=path) if fact and fact.path == (*path, name) else fact
+                return replace(given, path=path) if given and given.path == (*path, name) else given
             if name.startswith("Fn::"):
                 return Unknown(why=f"{name} is not resolved here", path=path)
         if isinstance(value, str) and _DYNAMIC.search(value):
             return Known(value=Symbol(value), path=path)
         return None if value is None else Known(value=value, path=path)
 
-    def text(self, value: Value, path: Path) -> Fact[str]:
+    def text(self, value: Value, path: Path) -> Given[str]:
         """Resolve to a text, which may be a symbol."""
-        fact = self.resolve(value, path)
-        if not isinstance(fact, Known):
-            return fact
-        if isinstance(fact.value, Symbol):
-            return Known(value=fact.value, path=fact.path, defaults=fact.defaults)
-        found = facts.text(fact.value, fact.path)
-        return _with_defaults(found, fact.defaults)
+        given = self.resolve(value, path)
+        if not isinstance(given, Known):
+            return given
+        if isinstance(given.value, Symbol):
+            return Known(value=given.value, path=given.path, defaults=given.defaults)
+        found = scalars.text(given.value, given.path)
+        return _with_defaults(found, given.defaults)
 
-    def texts(self, value: Value, path: Path) -> Fact[tuple[str, ...]]:
+    def texts(self, value: Value, path: Path) -> Given[tuple[str, ...]]:
         """Resolve to a list of texts, without those that are no value."""
-        fact = self.resolve(value, path)
-        if not isinstance(fact, Known):
-            return fact
-        if not isinstance(fact.value, list):
-            return Unknown(why=f"{shown(fact.value)} is not a list", path=fact.path)
-        entries, defaults = [], fact.defaults
-        for index, each in enumerate(fact.value):
-            entry = self.text(each, (*fact.path, index))
+        given = self.resolve(value, path)
+        if not isinstance(given, Known):
+            return given
+        if not isinstance(given.value, list):
+            return Unknown(why=f"{shown(given.value)} is not a list", path=given.path)
+        entries, defaults = [], given.defaults
+        for index, each in enumerate(given.value):
+            entry = self.text(each, (*given.path, index))
             if isinstance(entry, Unknown):
                 return entry
             if entry:
                 entries.append(entry.value)
                 defaults += entry.defaults
-        return Known(value=tuple(entries), path=fact.path, defaults=defaults)
+        return Known(value=tuple(entries), path=given.path, defaults=defaults)
 
 
-def _with_defaults(fact: Fact[str], defaults: tuple[str, ...]) -> Fact[str]:
-    if isinstance(fact, Known):
-        return Known(value=fact.value, path=fact.path, defaults=defaults + fact.defaults)
-    return fact
+def _with_defaults(given: Given[str], defaults: tuple[str, ...]) -> Given[str]:
+    if isinstance(given, Known):
+        return Known(value=given.value, path=given.path, defaults=defaults + given.defaults)
+    return given
 
 
 def _malformed(name: str, path: Path) -> Unknown:
     return Unknown(why=f"{name} has not the form that CloudFormation documents", path=path)
 
 
-def _ref(scope: Scope, name: Value, path: Path) -> Fact[Value]:
+def _ref(scope: Scope, name: Value, path: Path) -> Given[Value]:
     if not isinstance(name, str):
         return _malformed("Ref", path)
     if name == _NO_VALUE:
         return None
     if name in scope.assumed:
-        fact = scope.assumed[name]
-        return replace(fact, path=path) if fact else None
+        given = scope.assumed[name]
+        return replace(given, path=path) if given else None
     if name in scope.sections["Parameters"]:
         return reference_to_parameter(name, scope.sections["Parameters"][name], path)
     if name.startswith("AWS::"):
@@ -106,7 +106,7 @@ def _ref(scope: Scope, name: Value, path: Path) -> Fact[Value]:
     return Unknown(why=f"{name}, which the template does not have", path=path)
 
 
-def _get_att(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
+def _get_att(scope: Scope, argument: Value, path: Path) -> Given[Value]:
     parts = argument.split(".", 1) if isinstance(argument, str) else argument
     match parts:
         case [str(name), str(attribute)] if name in scope.sections["Resources"]:
@@ -118,7 +118,7 @@ def _get_att(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
     return _malformed("Fn::GetAtt", path)
 
 
-def _if(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
+def _if(scope: Scope, argument: Value, path: Path) -> Given[Value]:
     match argument:
         case [str(condition), yes, no]:
             holds = scope.conditions.get(condition)
@@ -129,7 +129,7 @@ def _if(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
     return _malformed("Fn::If", path)
 
 
-def _sub(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
+def _sub(scope: Scope, argument: Value, path: Path) -> Given[Value]:
     match argument:
         case str(text):
             variables: Mapping[str, Value] = {}
@@ -137,7 +137,7 @@ def _sub(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
             pass
         case _:
             return _malformed("Fn::Sub", path)
-    parts: list[Fact[str]] = []
+    parts: list[Given[str]] = []
     end = 0
     for found in _VARIABLE.finditer(text):
         name = found[1].strip()
@@ -153,7 +153,7 @@ def _sub(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
     return _joined("", parts, path)
 
 
-def _joined(separator: str, parts: list[Fact[str]], path: Path) -> Fact[Value]:
+def _joined(separator: str, parts: list[Given[str]], path: Path) -> Given[Value]:
     """Return the text of some texts; a symbol when one of them is."""
     texts: list[str] = []
     defaults: tuple[str, ...] = ()
@@ -173,20 +173,20 @@ def _joined(separator: str, parts: list[Fact[str]], path: Path) -> Fact[Value]:
     return Known(value=whole, path=path, defaults=tuple(dict.fromkeys(defaults)))
 
 
-def _join(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
+def _join(scope: Scope, argument: Value, path: Path) -> Given[Value]:
     match argument:
         case [str(separator), items]:
             entries = scope.texts(items, (*path, 1))
             if not isinstance(entries, Known):
                 return Unknown(why=entries.why, path=path) if entries else _malformed("Join", path)
-            parts: list[Fact[str]] = [
+            parts: list[Given[str]] = [
                 Known(value=entry, path=path, defaults=entries.defaults) for entry in entries.value
             ]
             return _joined(separator, parts, path)
     return _malformed("Fn::Join", path)
 
 
-def _split(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
+def _split(scope: Scope, argument: Value, path: Path) -> Given[Value]:
     match argument:
         case [str(separator), source] if separator:
             text = scope.text(source, (*path, 1))
@@ -198,7 +198,7 @@ def _split(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
     return _malformed("Fn::Split", path)
 
 
-def _select(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
+def _select(scope: Scope, argument: Value, path: Path) -> Given[Value]:
     match argument:
         case [index, {"Fn::GetAZs": _}] if not isinstance(index, dict | list):
             return Known(value=Symbol(f"zone {index} of the region"), path=path)
@@ -225,7 +225,7 @@ def _number(scope: Scope, value: Value, path: Path) -> int | None:
     return None
 
 
-def _find_in_map(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
+def _find_in_map(scope: Scope, argument: Value, path: Path) -> Given[Value]:
     if not isinstance(argument, list) or not 3 <= len(argument) <= 4:
         return _malformed("Fn::FindInMap", path)
     options = argument[3] if len(argument) > 3 else None
@@ -252,23 +252,23 @@ def _find_in_map(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
     return Known(value=found, path=("Mappings", *keys), defaults=defaults)
 
 
-def _base64(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
+def _base64(scope: Scope, argument: Value, path: Path) -> Given[Value]:
     """Return the text that is encoded: whoever reads it decodes it."""
     return scope.text(argument, path)
 
 
-def _import_value(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
+def _import_value(scope: Scope, argument: Value, path: Path) -> Given[Value]:
     name = scope.text(argument, path)
     if isinstance(name, Known):
         return Known(value=Symbol(f"the export {name.value}"), path=path)
     return Unknown(why="the export of another stack", path=path)
 
 
-def _zones(scope: Scope, argument: Value, path: Path) -> Fact[Value]:
+def _zones(scope: Scope, argument: Value, path: Path) -> Given[Value]:
     return Unknown(why="the zones of the region", path=path)
 
 
-_Function = Callable[[Scope, Value, Path], Fact[Value]]
+_Function = Callable[[Scope, Value, Path], Given[Value]]
 _FUNCTIONS: dict[str, _Function] = {
     "Ref": _ref,
     "Fn::Base64": _base64,

@@ -38,8 +38,8 @@ class Unknown:
     path: Path
 
 
-# None where the file does not give it at all.
-Fact = Known[T] | Unknown | None
+# What a file gives for a setting; None where it gives nothing.
+Given = Known[T] | Unknown | None
 
 
 class FileKind(StrEnum):
@@ -64,11 +64,11 @@ class Interface:
     """
 
     path: Path
-    card: Fact[int]
-    device: Fact[int]
-    kind: Fact[str]
-    public_address: Fact[bool]
-    security_groups: Fact[tuple[str, ...]]
+    card: Given[int]
+    device: Given[int]
+    kind: Given[str]
+    public_address: Given[bool]
+    security_groups: Given[tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,16 +94,16 @@ class NodeGroup:
     name: str
     path: Path
     launch: str
-    instance_types: Fact[tuple[str, ...]] = None
-    nodes: Fact[int] = None
-    interfaces: Fact[tuple[Interface, ...]] = None
-    efa: Fact[bool] = None
-    placement_group: Fact[str] = None
-    image: Fact[str] = None
-    image_type: Fact[str] = None
-    subnets: Fact[tuple[str, ...]] = None
-    zones: Fact[tuple[str, ...]] = None
-    purchase: Fact[str] = None
+    instance_types: Given[tuple[str, ...]] = None
+    nodes: Given[int] = None
+    interfaces: Given[tuple[Interface, ...]] = None
+    efa: Given[bool] = None
+    placement_group: Given[str] = None
+    image: Given[str] = None
+    image_type: Given[str] = None
+    subnets: Given[tuple[str, ...]] = None
+    zones: Given[tuple[str, ...]] = None
+    purchase: Given[str] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,14 +125,14 @@ class LintedFileSystem:
 
     name: str
     path: Path
-    deployment: Fact[str] = None
-    storage_type: Fact[str] = None
-    capacity_gib: Fact[int] = None
-    throughput: Fact[int] = None
-    version: Fact[str] = None
-    efa: Fact[bool] = None
-    metadata: Fact[str] = None
-    security_groups: Fact[tuple[str, ...]] = None
+    deployment: Given[str] = None
+    storage_type: Given[str] = None
+    capacity_gib: Given[int] = None
+    throughput: Given[int] = None
+    version: Given[str] = None
+    efa: Given[bool] = None
+    metadata: Given[str] = None
+    security_groups: Given[tuple[str, ...]] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +153,7 @@ class LintedFile:
 
     kind: FileKind
     where: Where
-    region: Fact[str] = None
+    region: Given[str] = None
     groups: tuple[NodeGroup, ...] = ()
     file_systems: tuple[LintedFileSystem, ...] = ()
     case: tuple[tuple[str, str], ...] = ()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from trainshed.lint.model import Fact, Interface, Known, NodeGroup, Unknown
+from trainshed.lint.model import Given, Interface, Known, NodeGroup, Unknown
 from trainshed.lint.symbol import logical_id
 from trainshed.lint.template import Template, TemplateResource, TemplateValue
 
@@ -67,19 +67,19 @@ def _launch_template(template: Template, specification: TemplateValue) -> Launch
     resource = launch_template_of(template, specification)
     if resource:
         return Launch(data=resource.get("LaunchTemplateData"), resource=resource)
-    fact = specification.fact
-    why = fact.why if isinstance(fact, Unknown) else "a launch template that is not in this file"
+    given = specification.given
+    why = given.why if isinstance(given, Unknown) else "a launch template that is not in this file"
     unknown = Unknown(why=why, path=specification.path)
     return Launch(
-        data=TemplateValue(scope=specification.scope, fact=unknown, path=specification.path)
+        data=TemplateValue(scope=specification.scope, given=unknown, path=specification.path)
     )
 
 
-def _group(resource: TemplateResource, launch: Launch, **own: Fact[Any]) -> NodeGroup:
+def _group(resource: TemplateResource, launch: Launch, **own: Given[Any]) -> NodeGroup:
     """Return a group: its own values, and those of its launch template for the others."""
     data = launch.data
     market = data.get("InstanceMarketOptions", "MarketType").text()
-    inherited: dict[str, Fact[Any]] = {
+    inherited: dict[str, Given[Any]] = {
         "instance_types": _single(data.get("InstanceType").text()),
         "interfaces": _interfaces(data),
         "placement_group": _either(
@@ -90,21 +90,21 @@ def _group(resource: TemplateResource, launch: Launch, **own: Fact[Any]) -> Node
         "zones": _single(data.get("Placement", "AvailabilityZone").reference()),
         "purchase": market,
     }
-    facts = {name: _either(own.get(name), inherited.get(name)) for name in (*own, *inherited)}
-    return NodeGroup(name=resource.logical_id, path=resource.path, launch=resource.type, **facts)
+    settings = {name: _either(own.get(name), inherited.get(name)) for name in (*own, *inherited)}
+    return NodeGroup(name=resource.logical_id, path=resource.path, launch=resource.type, **settings)
 
 
-def _either(first: Fact[T], second: Fact[T]) -> Fact[T]:
+def _either(first: Given[T], second: Given[T]) -> Given[T]:
     return second if first is None else first
 
 
-def _single(fact: Fact[str]) -> Fact[tuple[str, ...]]:
-    if isinstance(fact, Known):
-        return Known(value=(fact.value,), path=fact.path, defaults=fact.defaults)
-    return fact
+def _single(given: Given[str]) -> Given[tuple[str, ...]]:
+    if isinstance(given, Known):
+        return Known(value=(given.value,), path=given.path, defaults=given.defaults)
+    return given
 
 
-def _interfaces(data: TemplateValue) -> Fact[tuple[Interface, ...]]:
+def _interfaces(data: TemplateValue) -> Given[tuple[Interface, ...]]:
     entries = data.get("NetworkInterfaces").entries()
     if not isinstance(entries, Known):
         return entries
@@ -113,7 +113,7 @@ def _interfaces(data: TemplateValue) -> Fact[tuple[Interface, ...]]:
 
 
 def _interface(node: TemplateValue) -> Interface:
-    path = node.fact.path if node.fact else node.path
+    path = node.given.path if node.given else node.path
     groups = node.get("Groups") or node.get("GroupSet")
     return Interface(
         path=path,
@@ -164,11 +164,11 @@ def _node_group_of_eks(resource: TemplateResource, launch: Launch) -> NodeGroup:
     )
 
 
-def _named(fact: Fact[str]) -> Fact[str]:
-    if isinstance(fact, Known):
-        name = _CAPACITY_TYPES.get(fact.value.upper(), fact.value)
-        return Known(value=name, path=fact.path, defaults=fact.defaults)
-    return fact
+def _named(given: Given[str]) -> Given[str]:
+    if isinstance(given, Known):
+        name = _CAPACITY_TYPES.get(given.value.upper(), given.value)
+        return Known(value=name, path=given.path, defaults=given.defaults)
+    return given
 
 
 def _compute_environment(resource: TemplateResource, launch: Launch) -> NodeGroup:
@@ -195,7 +195,7 @@ def _fleet(resource: TemplateResource, launch: Launch) -> NodeGroup:
     return _group(resource, launch, instance_types=_types_of_overrides(overrides))
 
 
-def _types_of_overrides(overrides: TemplateValue) -> Fact[tuple[str, ...]]:
+def _types_of_overrides(overrides: TemplateValue) -> Given[tuple[str, ...]]:
     entries = overrides.entries()
     if not isinstance(entries, Known):
         return entries

@@ -13,8 +13,8 @@ from typing import TypeVar
 from trainshed.documents.problems import Path
 from trainshed.documents.yaml import Value
 from trainshed.lint.model import (
-    Fact,
     FileKind,
+    Given,
     Known,
     LintedFile,
     LintedFileSystem,
@@ -46,11 +46,11 @@ class QueueNodes(NodeGroup):
         security_groups: that take the place of the one that ParallelCluster makes.
     """
 
-    nodes_min: Fact[int] = None
-    placement: Fact[bool] = None
-    reservation: Fact[str] = None
-    public_addresses: Fact[bool] = None
-    security_groups: Fact[tuple[str, ...]] = None
+    nodes_min: Given[int] = None
+    placement: Given[bool] = None
+    reservation: Given[str] = None
+    public_addresses: Given[bool] = None
+    security_groups: Given[tuple[str, ...]] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +68,8 @@ class ParallelCluster(LintedFile):
         lustre_mounts: where it mounts FSx for Lustre, file systems that exist among them.
     """
 
-    scheduler: Fact[str] = None
-    system: Fact[str] = None
+    scheduler: Given[str] = None
+    system: Given[str] = None
     lustre_mounts: tuple[Path, ...] = ()
 
 
@@ -134,8 +134,8 @@ def _plain(
     root: FileSection,
     nodes: FileSection,
     name: str,
-    count: Fact[int],
-    subnets: Fact[tuple[str, ...]],
+    count: Given[int],
+    subnets: Given[tuple[str, ...]],
 ) -> NodeGroup:
     return NodeGroup(
         name=name,
@@ -208,7 +208,7 @@ def _file_systems(storage: list[FileSection]) -> Iterator[LintedFileSystem]:
         )
 
 
-def _placement(resource: FileSection, queue: FileSection) -> tuple[Fact[bool], Fact[str]]:
+def _placement(resource: FileSection, queue: FileSection) -> tuple[Given[bool], Given[str]]:
     """Return whether the file says so, and which group: the compute resource's own word first."""
     for section in (resource, queue):
         enabled = section.flag("Networking", "PlacementGroup", "Enabled")
@@ -226,7 +226,7 @@ def _placement(resource: FileSection, queue: FileSection) -> tuple[Fact[bool], F
     return None, None
 
 
-def _instance_types(resource: FileSection, queue: FileSection) -> Fact[tuple[str, ...]]:
+def _instance_types(resource: FileSection, queue: FileSection) -> Given[tuple[str, ...]]:
     if resource.gives("Instances"):
         several = [entry.text("InstanceType") for entry in resource.sections("Instances")]
         known = [each.value for each in several if isinstance(each, Known)]
@@ -240,13 +240,13 @@ def _instance_types(resource: FileSection, queue: FileSection) -> Fact[tuple[str
     return _texts(resource.text("InstanceType")) or decided
 
 
-def _reservation(section: FileSection) -> Fact[str]:
+def _reservation(section: FileSection) -> Given[str]:
     return section.text(_TARGET, "CapacityReservationId") or section.text(
         _TARGET, "CapacityReservationResourceGroupArn"
     )
 
 
-def _purchase(queue: FileSection) -> Fact[str]:
+def _purchase(queue: FileSection) -> Given[str]:
     given = queue.text("CapacityType")
     if not isinstance(given, Known):
         return given or _default("on-demand", queue)
@@ -256,12 +256,12 @@ def _purchase(queue: FileSection) -> Fact[str]:
     return Known(value=_PURCHASES[given.value], path=given.path)
 
 
-def _image(root: FileSection, nodes: FileSection) -> Fact[str]:
+def _image(root: FileSection, nodes: FileSection) -> Given[str]:
     return nodes.text("Image", "CustomAmi") or root.text("Image", "CustomAmi")
 
 
-def _texts(fact: Fact[str]) -> Fact[tuple[str, ...]]:
-    return Known(value=(fact.value,), path=fact.path) if isinstance(fact, Known) else fact
+def _texts(given: Given[str]) -> Given[tuple[str, ...]]:
+    return Known(value=(given.value,), path=given.path) if isinstance(given, Known) else given
 
 
 def _name(section: FileSection) -> str:

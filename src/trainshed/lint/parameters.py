@@ -2,14 +2,14 @@
 
 from trainshed.documents.problems import Path
 from trainshed.documents.yaml import Value
-from trainshed.lint.model import Fact, Known, Unknown
+from trainshed.lint.model import Given, Known, Unknown
 from trainshed.lint.symbol import Symbol
 
 # Something of the account, whichever it is: an id, and one only.
 _IDS = ("AWS::EC2::SecurityGroup::Id", "AWS::EC2::Subnet::Id")
 
 
-def reference_to_parameter(name: str, definition: Value, path: Path) -> Fact[Value]:
+def reference_to_parameter(name: str, definition: Value, path: Path) -> Given[Value]:
     """Return what `Ref` of a parameter is: its default, which a deployment may override.
 
     Args:

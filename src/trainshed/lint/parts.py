@@ -62,13 +62,13 @@ def efa_interfaces(group: NodeGroup) -> tuple[Interface, ...]:
 
 
 def known_types(names: tuple[str, ...]) -> Iterator[InstanceType]:
-    """Yield the facts of those instance types that the catalogue has: it has no others' facts."""
+    """Yield those instance types that the catalogue has: it knows no others."""
     known = set(catalogue.all_types())
     return (catalogue.lookup(name) for name in names if name in known)
 
 
 def types_of(group: NodeGroup) -> tuple[InstanceType, ...]:
-    """Return the facts of the instance types of a group that the catalogue has.
+    """Return the instance types of a group that the catalogue has.
 
     Raises:
         NotDecided: the file does not decide them, or leaves them to what uses a launch template.

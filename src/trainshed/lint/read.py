@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-from trainshed.lint.model import Fact, Known, Unknown
+from trainshed.lint.model import Given, Known, Unknown
 
 T = TypeVar("T")
 _DEFAULTS: ContextVar[dict[str, None]] = ContextVar("parameters whose defaults were read")
@@ -33,21 +33,21 @@ def reading() -> Iterator[dict[str, None]]:
         _DEFAULTS.reset(token)
 
 
-def read(fact: Fact[T]) -> Known[T] | None:
+def read(given: Given[T]) -> Known[T] | None:
     """Return a value that a rule needs, or None where the file does not give it.
 
     Raises:
         NotDecided: the file gives it, but does not decide it. The rule then says so of this part
             of the file, and goes on with the next.
     """
-    if isinstance(fact, Unknown):
-        raise NotDecided(fact)
-    if fact:
-        _DEFAULTS.get().update(dict.fromkeys(fact.defaults))
-    return fact
+    if isinstance(given, Unknown):
+        raise NotDecided(given)
+    if given:
+        _DEFAULTS.get().update(dict.fromkeys(given.defaults))
+    return given
 
 
-def value_of(fact: Fact[T]) -> T | None:
+def value_of(given: Given[T]) -> T | None:
     """Return what a file gives and decides, or None."""
-    known = None if isinstance(fact, Unknown) else read(fact)
+    known = None if isinstance(given, Unknown) else read(given)
     return known.value if known else None

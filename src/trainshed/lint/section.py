@@ -1,4 +1,4 @@
-"""A mapping of a file, read field by field into facts."""
+"""A mapping of a file, read field by field."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -8,8 +8,8 @@ from typing import TypeVar
 from trainshed.documents.messages import shown
 from trainshed.documents.problems import Path, Problem, Where
 from trainshed.documents.yaml import Value
-from trainshed.lint import facts
-from trainshed.lint.model import Fact, Known, Unknown
+from trainshed.lint import scalars
+from trainshed.lint.model import Given, Known, Unknown
 from trainshed.lint.reading import UnreadableFile
 
 T = TypeVar("T")
@@ -34,23 +34,23 @@ class FileSection:
     path: Path
     where: Where
 
-    def text(self, *keys: str) -> Fact[str]:
+    def text(self, *keys: str) -> Given[str]:
         """Return a text below some keys; a number is the text that the file has."""
-        return self._fact(keys, facts.text)
+        return self._given(keys, scalars.text)
 
-    def whole(self, *keys: str) -> Fact[int]:
+    def whole(self, *keys: str) -> Given[int]:
         """Return a whole number below some keys."""
-        return self._fact(keys, facts.whole)
+        return self._given(keys, scalars.whole)
 
-    def flag(self, *keys: str) -> Fact[bool]:
+    def flag(self, *keys: str) -> Given[bool]:
         """Return a flag below some keys."""
-        return self._fact(keys, facts.flag)
+        return self._given(keys, scalars.flag)
 
-    def texts(self, *keys: str) -> Fact[tuple[str, ...]]:
+    def texts(self, *keys: str) -> Given[tuple[str, ...]]:
         """Return a list of texts below some keys."""
-        return self._fact(keys, _texts)
+        return self._given(keys, _texts)
 
-    def references(self, *keys: str) -> Fact[tuple[str, ...]]:
+    def references(self, *keys: str) -> Given[tuple[str, ...]]:
         """Return a list of ids below some keys, where a placeholder is as good as an id."""
         found = self._find(keys)
         if isinstance(found, Known) and isinstance(found.value, list):
@@ -114,7 +114,7 @@ class FileSection:
             path = (*path, key)
         return None if value is None else Known(value=value, path=path)
 
-    def _fact(self, keys: tuple[str, ...], read: Callable[[Value, Path], Fact[T]]) -> Fact[T]:
+    def _given(self, keys: tuple[str, ...], read: Callable[[Value, Path], Given[T]]) -> Given[T]:
         found = self._find(keys)
         if found is None or isinstance(found, Unknown):
             return found
@@ -131,9 +131,9 @@ def _placeholder(value: Value, path: Path) -> Unknown | None:
     return None
 
 
-def _texts(value: Value, path: Path) -> Fact[tuple[str, ...]]:
-    found = [facts.text(entry, path) for entry in value] if isinstance(value, list) else [None]
-    known = tuple(fact.value for fact in found if isinstance(fact, Known))
+def _texts(value: Value, path: Path) -> Given[tuple[str, ...]]:
+    found = [scalars.text(entry, path) for entry in value] if isinstance(value, list) else [None]
+    known = tuple(given.value for given in found if isinstance(given, Known))
     if len(known) < len(found):
         return Unknown(why=f"{shown(value)} is not a list of texts", path=path)
     return Known(value=known, path=path)

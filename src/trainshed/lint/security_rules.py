@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from trainshed.lint.model import Fact, Unknown
+from trainshed.lint.model import Given, Unknown
 from trainshed.lint.read import value_of
 from trainshed.lint.symbol import logical_id
 from trainshed.lint.template import Template, TemplateResource, TemplateValue
@@ -37,10 +37,10 @@ class SecurityRule:
         ports: from the first to the last.
     """
 
-    protocol: Fact[str]
-    peer_group: Fact[str]
-    cidr: Fact[str]
-    ports: tuple[Fact[int], Fact[int]]
+    protocol: Given[str]
+    peer_group: Given[str]
+    cidr: Given[str]
+    ports: tuple[Given[int], Given[int]]
 
     @property
     def all_traffic(self) -> bool:
@@ -50,8 +50,8 @@ class SecurityRule:
     @property
     def unknown(self) -> Unknown | None:
         """What the template does not decide of it."""
-        facts = (self.protocol, self.peer_group, *self.ports)
-        return next((fact for fact in facts if isinstance(fact, Unknown)), None)
+        parts = (self.protocol, self.peer_group, *self.ports)
+        return next((given for given in parts if isinstance(given, Unknown)), None)
 
     def tcp_ports(self) -> range:
         """Return the TCP ports that it is for."""

@@ -7,9 +7,9 @@ from typing import Any
 from trainshed.documents.messages import shown
 from trainshed.documents.problems import Path
 from trainshed.documents.yaml import Value
-from trainshed.lint import facts
+from trainshed.lint import scalars
 from trainshed.lint.intrinsics import Scope
-from trainshed.lint.model import Fact, Known, Unknown
+from trainshed.lint.model import Given, Known, Unknown
 from trainshed.lint.symbol import Symbol
 
 _LOOP = "Fn::ForEach::"
@@ -21,17 +21,17 @@ class TemplateValue:
 
     Attributes:
         scope: what references are resolved by.
-        fact: the value, resolved; what is inside it is not.
+        given: the value, resolved; what is inside it is not.
         path: where it stands, or would stand.
     """
 
     scope: Scope
-    fact: Fact[Value]
+    given: Given[Value]
     path: Path
 
     def __bool__(self) -> bool:
         """Whether something is there, decided or not."""
-        return self.fact is not None
+        return self.given is not None
 
     def get(self, *keys: str) -> "TemplateValue":
         """Return what is under some keys; inside what is not decided, nothing is."""
@@ -41,107 +41,109 @@ class TemplateValue:
         return node
 
     def _get(self, key: str) -> "TemplateValue":
-        path = (*(self.fact.path if self.fact else self.path), key)
-        match self.fact:
+        path = (*(self.given.path if self.given else self.path), key)
+        match self.given:
             case Known(value=dict(mapping)):
                 if key not in mapping and any(str(each).startswith(_LOOP) for each in mapping):
-                    fact: Fact[Value] = Unknown(why="Fn::ForEach is not expanded here", path=path)
+                    given: Given[Value] = Unknown(why="Fn::ForEach is not expanded here", path=path)
                 elif key not in mapping and "Fn::Transform" in mapping:
-                    fact = Unknown(why="Fn::Transform is not resolved here", path=path)
+                    given = Unknown(why="Fn::Transform is not resolved here", path=path)
                 else:
-                    fact = self._inherit(self.scope.resolve(mapping.get(key), path))
-                return TemplateValue(scope=self.scope, fact=fact, path=path)
+                    given = self._inherit(self.scope.resolve(mapping.get(key), path))
+                return TemplateValue(scope=self.scope, given=given, path=path)
             case Unknown():
-                return TemplateValue(scope=self.scope, fact=self.fact, path=path)
-        return TemplateValue(scope=self.scope, fact=None, path=path)
+                return TemplateValue(scope=self.scope, given=self.given, path=path)
+        return TemplateValue(scope=self.scope, given=None, path=path)
 
-    def entries(self) -> Fact[tuple["TemplateValue", ...]]:
+    def entries(self) -> Given[tuple["TemplateValue", ...]]:
         """Return the entries of a list, without those that are no value."""
-        if not isinstance(self.fact, Known):
-            return self.fact
-        path = self.fact.path
-        if not isinstance(self.fact.value, list):
-            return Unknown(why=f"{shown(self.fact.value)} is not a list", path=path)
+        if not isinstance(self.given, Known):
+            return self.given
+        path = self.given.path
+        if not isinstance(self.given.value, list):
+            return Unknown(why=f"{shown(self.given.value)} is not a list", path=path)
         nodes = []
-        for index, value in enumerate(self.fact.value):
+        for index, value in enumerate(self.given.value):
             here = (*path, index)
-            fact = self._inherit(self.scope.resolve(value, here))
-            if isinstance(fact, Unknown):
-                return fact
-            if fact:
-                nodes.append(TemplateValue(scope=self.scope, fact=fact, path=here))
-        return Known(value=tuple(nodes), path=path, defaults=self.fact.defaults)
+            given = self._inherit(self.scope.resolve(value, here))
+            if isinstance(given, Unknown):
+                return given
+            if given:
+                nodes.append(TemplateValue(scope=self.scope, given=given, path=here))
+        return Known(value=tuple(nodes), path=path, defaults=self.given.defaults)
 
     def known_entries(self) -> tuple["TemplateValue", ...]:
         """Return the entries of a list; none where it is not there or not decided."""
         entries = self.entries()
         return entries.value if isinstance(entries, Known) else ()
 
-    def reference(self) -> Fact[str]:
+    def reference(self) -> Given[str]:
         """Return a text, which may be a symbol."""
-        fact = self.fact
-        if not isinstance(fact, Known):
-            return fact
-        if isinstance(fact.value, Symbol):
-            return Known(value=fact.value, path=fact.path, defaults=fact.defaults)
-        return self._inherit(facts.text(fact.value, fact.path))
+        given = self.given
+        if not isinstance(given, Known):
+            return given
+        if isinstance(given.value, Symbol):
+            return Known(value=given.value, path=given.path, defaults=given.defaults)
+        return self._inherit(scalars.text(given.value, given.path))
 
-    def text(self) -> Fact[str]:
+    def text(self) -> Given[str]:
         """Return a text; one that only a deployment completes is unknown."""
         return _literal(self.reference())
 
-    def whole(self) -> Fact[int]:
+    def whole(self) -> Given[int]:
         """Return a whole number."""
         text = self.text()
         if not isinstance(text, Known):
             return text
-        return self._inherit(facts.whole(text.value, text.path))
+        return self._inherit(scalars.whole(text.value, text.path))
 
-    def flag(self) -> Fact[bool]:
+    def flag(self) -> Given[bool]:
         """Return true or false."""
         text = self.text()
         if not isinstance(text, Known):
             return text
-        return self._inherit(facts.flag(text.value, text.path))
+        return self._inherit(scalars.flag(text.value, text.path))
 
-    def references(self) -> Fact[tuple[str, ...]]:
+    def references(self) -> Given[tuple[str, ...]]:
         """Return texts, which may be symbols."""
         return self._texts(literal=False)
 
-    def texts(self) -> Fact[tuple[str, ...]]:
+    def texts(self) -> Given[tuple[str, ...]]:
         """Return texts; where one is a symbol, all are unknown."""
         return self._texts(literal=True)
 
-    def _texts(self, *, literal: bool) -> Fact[tuple[str, ...]]:
-        if isinstance(self.fact, Known) and isinstance(self.fact.value, Symbol) and not literal:
-            return Known(value=(self.fact.value,), path=self.fact.path)
+    def _texts(self, *, literal: bool) -> Given[tuple[str, ...]]:
+        if isinstance(self.given, Known) and isinstance(self.given.value, Symbol) and not literal:
+            return Known(value=(self.given.value,), path=self.given.path)
         entries = self.entries()
         if not isinstance(entries, Known):
             return entries
         texts: list[str] = []
         defaults = entries.defaults
         for node in entries.value:
-            fact = node.text() if literal else node.reference()
-            if isinstance(fact, Unknown):
-                return fact
-            if fact:
-                texts.append(fact.value)
-                defaults += fact.defaults
+            given = node.text() if literal else node.reference()
+            if isinstance(given, Unknown):
+                return given
+            if given:
+                texts.append(given.value)
+                defaults += given.defaults
         unique = tuple(dict.fromkeys(defaults))
         return Known(value=tuple(texts), path=entries.path, defaults=unique)
 
-    def _inherit(self, fact: Fact[Any]) -> Fact[Any]:
-        if isinstance(fact, Known) and isinstance(self.fact, Known) and self.fact.defaults:
+    def _inherit(self, given: Given[Any]) -> Given[Any]:
+        if isinstance(given, Known) and isinstance(self.given, Known) and self.given.defaults:
             return Known(
-                value=fact.value, path=fact.path, defaults=self.fact.defaults + fact.defaults
+                value=given.value, path=given.path, defaults=self.given.defaults + given.defaults
             )
-        return fact
+        return given
 
 
-def _literal(fact: Fact[str]) -> Fact[str]:
-    if isinstance(fact, Known) and isinstance(fact.value, Symbol):
-        return Unknown(why=f"{fact.value}, which is known only when it is deployed", path=fact.path)
-    return fact
+def _literal(given: Given[str]) -> Given[str]:
+    if isinstance(given, Known) and isinstance(given.value, Symbol):
+        return Unknown(
+            why=f"{given.value}, which is known only when it is deployed", path=given.path
+        )
+    return given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +199,7 @@ def read_resources(scope: Scope) -> Template:
             absent.append(name)
             continue
         path: Path = ("Resources", name)
-        attributes = TemplateValue(scope=scope, fact=Known(value=definition, path=path), path=path)
+        attributes = TemplateValue(scope=scope, given=Known(value=definition, path=path), path=path)
         resources[name] = TemplateResource(
             logical_id=name,
             type=str(definition.get("Type", "")),

@@ -9,7 +9,7 @@ from typing import Any
 from trainshed.documents.yaml import Value
 from trainshed.lint.conditions import compare, comparison_key, evaluate, functions_in, names_in
 from trainshed.lint.intrinsics import Scope
-from trainshed.lint.model import Fact, Known, Unknown
+from trainshed.lint.model import Given, Known, Unknown
 from trainshed.lint.parameters import reference_to_parameter
 
 _MOST_CASES = 64
@@ -28,7 +28,7 @@ class Choice:
     """
 
     text: str
-    assumed: Mapping[str, Fact[Any]]
+    assumed: Mapping[str, Given[Any]]
     comparisons: Mapping[str, bool]
 
 
@@ -74,7 +74,7 @@ def template_cases(
 
 
 def _case(scope: Scope, names: Sequence[str], choices: Sequence[Choice]) -> TemplateCase:
-    assumed: dict[str, Fact[Any]] = {}
+    assumed: dict[str, Given[Any]] = {}
     comparisons: dict[str, bool] = {}
     for choice in choices:
         assumed |= choice.assumed
@@ -171,8 +171,8 @@ def _choices_of_parameter(
     }
     if default is not None and not isinstance(default, dict | list):
         usual = _as_text(default)
-        fact = reference_to_parameter(name, definition, ())
-        first = Choice(text=f"'{usual}'", assumed={name: fact}, comparisons={})
+        found = reference_to_parameter(name, definition, ())
+        first = Choice(text=f"'{usual}'", assumed={name: found}, comparisons={})
         rest = [choice for text, choice in choices.items() if text != usual]
         if usual in texts and closed is None:
             rest.append(_something_else(name, compared))

@@ -44,7 +44,7 @@ class ClusterPlan:
         zone: where the nodes are.
         zone_is_asked: the cluster file names the zone.
         nodes: how many are kept while no job runs, and how many there are at most.
-        instance: facts of the nodes' type.
+        instance: the nodes' type.
         profile: layout of the interfaces.
         interfaces: the network interfaces of one node.
         capacity: how nodes are bought.

@@ -20,7 +20,7 @@ def network_environment(
     """Return the variables for traffic between nodes, over EFA where a node has it.
 
     Args:
-        instance: facts of the nodes' type.
+        instance: the nodes' type.
         devices: how many of each kind a node has.
         nodes: how many there are at most.
     """

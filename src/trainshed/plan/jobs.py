@@ -16,7 +16,7 @@ class PlannedNode:
     """What is planned of a node before its jobs are.
 
     Attributes:
-        instance: facts of its type.
+        instance: its type.
         interfaces: its network interfaces.
         devices: how many of each kind it has.
         capacity: how it is bought.

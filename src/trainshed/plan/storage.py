@@ -66,7 +66,7 @@ class LustrePlan:
 
 
 def parameter_prefix(name: str) -> str:
-    """Return the SSM path of the mount facts of the file system that clusters share by a name."""
+    """Return the SSM path of the mount parameters of a file system that clusters share by name."""
     return f"/trainshed/lustre/{name}"
 
 

@@ -80,7 +80,7 @@ class JobNodes:
     """The nodes that a job gets.
 
     Attributes:
-        instance: facts of the nodes' type.
+        instance: the nodes' type.
         count: how many they are.
         shared_folder: where the cluster's file system is mounted; None without one.
     """

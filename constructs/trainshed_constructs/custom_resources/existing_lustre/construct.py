@@ -14,9 +14,9 @@ class ExistingLustre(Construct):
 
     A custom resource asks FSx where the file system is when the stack is deployed, and fails when
     nodes cannot use it: it is not there, not Lustre, not available, or in another VPC. Then its
-    security group lets the nodes in, and the mount facts are published where `FirstBoot` looks.
-    The file system itself is not changed: its size and its links to S3 stay as they are, and
-    deleting the stack leaves it alone.
+    security group lets the nodes in, and the parameters for the mount are published where
+    `FirstBoot` looks. The file system itself is not changed: its size and its links to S3 stay as
+    they are, and deleting the stack leaves it alone.
 
     Its function may write its log, and describe file systems and network interfaces.
 
@@ -65,7 +65,7 @@ class ExistingLustre(Construct):
             efa: clients reach it over EFA.
         """
         super().__init__(scope, construct_id)
-        facts = inline_resource(
+        found = inline_resource(
             Construct(self, "Facts"),
             name="existing_lustre",
             description="Finds out where an existing Lustre file system is",
@@ -89,14 +89,14 @@ class ExistingLustre(Construct):
             vpc=vpc,
             clients=clients,
             efa=efa,
-            existing_group_id=facts.get_att_string("SecurityGroupId"),
+            existing_group_id=found.get_att_string("SecurityGroupId"),
         ).security_group
         publish_lustre(
             self,
             name=name,
-            facts={
-                "dns-name": facts.get_att_string("DnsName"),
-                "mount-name": facts.get_att_string("MountName"),
+            parameters={
+                "dns-name": found.get_att_string("DnsName"),
+                "mount-name": found.get_att_string("MountName"),
                 "file-system-id": file_system_id,
             },
         )

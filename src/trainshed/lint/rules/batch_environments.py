@@ -91,9 +91,9 @@ def groups_twice(environment: TemplateResource, document: LintedFile) -> Iterato
     groups = environment.get("ComputeResources", "SecurityGroupIds")
     if not groups:
         return
-    read(groups.fact)
+    read(groups.given)
     data = launch_data(document, environment)
-    interfaces = read(data.get("NetworkInterfaces").fact) if data else None
+    interfaces = read(data.get("NetworkInterfaces").given) if data else None
     if interfaces:
         yield Violation(
             path=groups.path,
@@ -184,9 +184,9 @@ def no_multi_node_jobs(environment: TemplateResource, document: LintedFile) -> I
     if any(_unfit(each) is None for each in others):
         return
     if found := _unfit(environment):
-        what, fact = found
+        what, given = found
         yield Violation(
-            path=fact.path,
+            path=given.path,
             message=f"{environment.logical_id} is {what}, and the template has a multi-node job "
             "definition",
             remedy="use Type MANAGED, and EC2 in ComputeResources",

@@ -303,7 +303,7 @@ def small_shared_memory(definition: TemplateResource) -> Iterator[Violation]:
     """Each accelerator's process needs some shared memory."""
     for container in containers(definition):
         parameters = container.get("LinuxParameters")
-        read(parameters.fact)
+        read(parameters.given)
         size = read(parameters.get("SharedMemorySize").whole())
         for instance in _types(container, definition):
             count = instance.accelerator.count

@@ -46,8 +46,8 @@ def _slot(row: Interface) -> tuple[int, int] | None:
     return (card.value, device.value) if card and device else None
 
 
-def _path(row: Interface, fact: object) -> tuple[str | int, ...]:
-    return fact.path if isinstance(fact, Known) and fact.path != row.path else row.path
+def _path(row: Interface, given: object) -> tuple[str | int, ...]:
+    return given.path if isinstance(given, Known) and given.path != row.path else row.path
 
 
 @rule(

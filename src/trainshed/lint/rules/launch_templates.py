@@ -62,7 +62,7 @@ def moving_version(
     """A deployment should launch the template that it has made."""
     resource, specification = user
     assert isinstance(document, CloudFormationDocument)
-    read(specification.fact)
+    read(specification.given)
     version = read(specification.get("Version").reference())
     if (
         version

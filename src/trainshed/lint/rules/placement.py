@@ -153,7 +153,7 @@ def several_zones(group: NodeGroup, document: LintedFile) -> Iterator[Violation]
         return
     zones = _zones(group, document)
     if len(zones) > 1:
-        place = next(fact for fact in (group.zones, group.subnets) if isinstance(fact, Known))
+        place = next(given for given in (group.zones, group.subnets) if isinstance(given, Known))
         yield Violation(
             path=place.path,
             message=f"{group.name} may launch nodes in {len(zones)} zones: {', '.join(zones)}",
@@ -267,9 +267,9 @@ def _switched_placements(document: LintedFile) -> Iterator[_Switched]:
         return
     template = document.template
     for resource in template.resources.values():
-        fact = resource.properties.fact
-        raw = fact.value if isinstance(fact, Known) else None
-        for argument, path in functions_in(raw, "Fn::If", fact.path if fact else ()):
+        given = resource.properties.given
+        raw = given.value if isinstance(given, Known) else None
+        for argument, path in functions_in(raw, "Fn::If", given.path if given else ()):
             if not any(str(key).startswith("Placement") for key in path):
                 continue
             match argument:
@@ -288,12 +288,12 @@ def _switched_placements(document: LintedFile) -> Iterator[_Switched]:
 
 def _named_group(template: Template, value: Value, path: Path) -> str | None:
     """Return the placement group that a value names, or a value that may name one."""
-    fact = template.scope.resolve(value, path)
-    if isinstance(fact, Known) and isinstance(fact.value, dict):
-        fact = template.scope.resolve(fact.value.get("GroupName"), path)
-    if isinstance(fact, Known):
-        return fact.value if isinstance(fact.value, str) and fact.value else None
-    return fact.why if fact else None
+    given = template.scope.resolve(value, path)
+    if isinstance(given, Known) and isinstance(given.value, dict):
+        given = template.scope.resolve(given.value.get("GroupName"), path)
+    if isinstance(given, Known):
+        return given.value if isinstance(given.value, str) and given.value else None
+    return given.why if given else None
 
 
 def _asked(document: CloudFormationDocument, condition: str, holds: bool) -> str | None:

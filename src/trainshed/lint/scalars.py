@@ -1,15 +1,15 @@
-"""Plain values of a file as facts: a value of another form is unknown, never guessed."""
+"""Scalars of a file as values: one of another form is unknown, never guessed."""
 
 from trainshed.documents.messages import shown
 from trainshed.documents.problems import Path
 from trainshed.documents.yaml import Value
-from trainshed.lint.model import Fact, Known, Unknown
+from trainshed.lint.model import Given, Known, Unknown
 
 # YAML 1.1, which AWS's tools read, has all of these; CloudFormation takes texts for flags, too.
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
-def text(value: Value, path: Path) -> Fact[str]:
+def text(value: Value, path: Path) -> Given[str]:
     """Return a text; a number or a flag as AWS's tools write it."""
     match value:
         case None:
@@ -21,7 +21,7 @@ def text(value: Value, path: Path) -> Fact[str]:
     return Unknown(why=f"{shown(value)} is not text", path=path)
 
 
-def whole(value: Value, path: Path) -> Fact[int]:
+def whole(value: Value, path: Path) -> Given[int]:
     """Return a whole number, also of a text of digits."""
     if value is None:
         return None
@@ -33,7 +33,7 @@ def whole(value: Value, path: Path) -> Fact[int]:
     return Unknown(why=f"{shown(value)} is not a whole number", path=path)
 
 
-def flag(value: Value, path: Path) -> Fact[bool]:
+def flag(value: Value, path: Path) -> Given[bool]:
     """Return true or false, also of a text such as `yes`."""
     if value is None:
         return None
