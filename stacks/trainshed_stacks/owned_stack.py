@@ -7,9 +7,9 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from trainshed.account.tags import CLUSTER_TAG
 from trainshed.plan import resource_tags
 from trainshed.plan.security import SecurityPlan
-from trainshed.tags import CLUSTER_TAG
 from trainshed_constructs import encrypt_with_key, prefix_role_names
 
 # Types that CloudFormation replaces when their tags change, and who says so: the resource schemas

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from launched_nodes import LAUNCH, Nodes, nodes_of_a_job
 
-from trainshed.exit_codes import PEER_LOST
+from trainshed.nodes.exit_codes import PEER_LOST
 
 # Runs until it is asked to end, and ends with a code of its own, as a training with a checkpoint.
 CHECKPOINT = "trap 'echo checkpoint $NODE_RANK; exit 5' TERM; echo running; sleep 60 & wait"

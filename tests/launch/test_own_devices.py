@@ -12,7 +12,7 @@ import pytest
 from launched_nodes import Nodes, nodes_of_a_job
 from node_root import NodeRoot, needs_namespaces
 
-from trainshed.exit_codes import PEER_LOST
+from trainshed.nodes.exit_codes import PEER_LOST
 
 pytestmark = needs_namespaces
 

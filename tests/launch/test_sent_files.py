@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from launched_nodes import Nodes, nodes_of_a_job
 
-from trainshed.exit_codes import PEER_LOST
 from trainshed.jobs.sent_files import VARIABLE, pack
+from trainshed.nodes.exit_codes import PEER_LOST
 from trainshed_launch.errors import LaunchError
 from trainshed_launch.sent_files import unpacked
 

@@ -19,9 +19,9 @@ from terminal import on_a_terminal
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from trainshed.aws import Region
-from trainshed.exit_codes import PEER_LOST
 from trainshed.jobs.logs import follow
 from trainshed.jobs.scheduler import find_job
+from trainshed.nodes.exit_codes import PEER_LOST
 
 Run = Callable[..., Answer]
 

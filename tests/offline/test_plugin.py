@@ -10,13 +10,13 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.guests.flavours import flavour_of
 from embedded_aws.inventory import inventory
 from embedded_aws.plugins import ProjectNeeds, plugins, project_needs
+from trainshed.app.sources import packer_folder
 from trainshed.catalogue import all_types, lookup
-from trainshed.cells import Cell
+from trainshed.nodes.cells import Cell
 from trainshed.offline.plugin import PLUGIN
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.pins.reader import read_pins
 from trainshed.pins.recipe import ami_recipe, recipe_names
-from trainshed.sources import packer_folder
 from trainshed_node import scratch
 
 

@@ -78,7 +78,7 @@ def test_a_wheel_has_every_file_of_the_checkout_and_nothing_else(
 
 
 def test_the_sources_are_those_of_the_wheel(run: Run, environment: Path) -> None:
-    code = "import trainshed.sources as s; print(s.checkout(), s.packer_folder())"
+    code = "import trainshed.app.sources as s; print(s.checkout(), s.packer_folder())"
 
     shown = run("python", "-c", code)
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from ami_tables import with_tables
 
-from trainshed.cells import ACCELERATORS, Cell
 from trainshed.errors import TrainshedError
+from trainshed.nodes.cells import ACCELERATORS, Cell
 from trainshed.pins.model import Pins
 from trainshed.pins.outdated import pinned_versions
 from trainshed.pins.reader import read_pins

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from trainshed.cells import ACCELERATORS
 from trainshed.errors import TrainshedError, UnknownName
+from trainshed.nodes.cells import ACCELERATORS
 from trainshed.pins.model import Pins
 from trainshed.pins.outdated import Outdated, is_older, outdated, pinned_versions
 from trainshed.pins.reader import PinError, parse_pins, read_pins

@@ -13,7 +13,7 @@ from hcl2.utils import SerializationOptions
 from skips import needs
 
 from trainshed.ami.packer_compat import PLUGINS, write_compatible
-from trainshed.cells import ACCELERATORS
+from trainshed.nodes.cells import ACCELERATORS
 from trainshed.pins.model import Pins
 from trainshed.pins.outdated import pinned_versions
 from trainshed.pins.reader import read_pins

@@ -7,8 +7,8 @@ import pytest
 from preflight_account import REGION, TRN_QUOTA, ZONE, Account, Templates
 
 from embedded_aws.embedded import EmbeddedAws
+from trainshed.app.synthesis import read_assembly
 from trainshed.plan import Fleet
-from trainshed.synthesis import read_assembly
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from bert_training import PLAIN, TORCHRUN, losses, start_bert
 from launched_nodes import Nodes, nodes_of_a_job
 from libraries import needs_libraries
 
-from trainshed.exit_codes import PEER_LOST
+from trainshed.nodes.exit_codes import PEER_LOST
 
 pytestmark = needs_libraries("torch", "deepspeed")
 

@@ -20,11 +20,12 @@ from terminal import session
 
 from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
+from trainshed.app.synthesis import SynthesisedStack
 from trainshed.cli import main
 from trainshed.cli import rehearse as rehearse_command
 from trainshed.errors import TrainshedError
-from trainshed.exit_codes import PEER_LOST
 from trainshed.jobs.model import Job
+from trainshed.nodes.exit_codes import PEER_LOST
 from trainshed.orchestrators.batch import faults
 from trainshed.ready_jobs import Work
 from trainshed.rehearse import deployment, rehearsal
@@ -32,7 +33,6 @@ from trainshed.rehearse.deployment import deploy
 from trainshed.rehearse.faults import FaultKind, all_faults, check_possible
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, job_path, run_job, with_files_here
 from trainshed.rehearse.workplace import Workplace, workplace
-from trainshed.synthesis import SynthesisedStack
 
 ROOT = Path(__file__).parents[2]
 # Its second attempt succeeds at once.

@@ -10,7 +10,7 @@ from aws_cdk.assertions import Template
 from cdk_nag import AwsSolutionsChecks
 from syrupy.assertion import SnapshotAssertion
 
-from trainshed.cells import Cell
+from trainshed.nodes.cells import Cell
 from trainshed.pins.model import BuildTools
 from trainshed.spec import AmiPipelineSpec
 from trainshed_constructs import CachedBases, ContainerImageNotice, PinnedAmi

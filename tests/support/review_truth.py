@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
+from trainshed.app.synthesis import SynthesisedStack
 from trainshed.review.changes import compare_templates
 from trainshed.review.risks import risks
-from trainshed.synthesis import SynthesisedStack
 
 ROOT = Path(__file__).parents[2]
 TABLES = ROOT / "tests" / "unit" / "review_truth"

@@ -12,7 +12,7 @@ import aws_cdk as cdk
 import pytest
 from cdk_nag import AwsSolutionsChecks
 
-from trainshed.cells import Cell
+from trainshed.nodes.cells import Cell
 from trainshed.plan.pipeline import load_ami_pipeline
 from trainshed_constructs import ConstructError
 from trainshed_stacks.ami_pipeline_stack import add_ami_pipeline

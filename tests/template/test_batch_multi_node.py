@@ -12,7 +12,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Match, Template
 from batch_plans import batch_of
 
-from trainshed.exit_codes import PEER_LOST
+from trainshed.nodes.exit_codes import PEER_LOST
 from trainshed.plan import ContainerPlan, make_plan
 from trainshed.spec import ClusterSpec, InstanceSpec, NodeRange
 from trainshed_constructs import BatchMultiNode, ConstructError

@@ -10,7 +10,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 
-from trainshed.cells import ACCELERATORS
+from trainshed.nodes.cells import ACCELERATORS
 from trainshed.plan import LustreMount
 from trainshed_constructs import FirstBoot
 

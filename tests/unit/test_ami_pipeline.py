@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from trainshed.cells import Cell
 from trainshed.errors import TrainshedError
+from trainshed.nodes.cells import Cell
 from trainshed.pins.reader import PinError
 from trainshed.plan.pipeline import AmiPipelinePlan, load_ami_pipeline
 from trainshed.spec import SpecError, ami_pipeline_file

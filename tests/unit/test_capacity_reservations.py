@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from trainshed.capacity_reservations import CapacityReservation, most_at_once
+from trainshed.account.capacity_reservations import CapacityReservation, most_at_once
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 

@@ -3,8 +3,8 @@
 import pytest
 
 from trainshed.catalogue import all_types, lookup
-from trainshed.devices import node_devices
 from trainshed.interfaces import InterfaceProfile, plan_interfaces
+from trainshed.nodes.devices import node_devices
 
 
 @pytest.mark.parametrize(

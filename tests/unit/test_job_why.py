@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from trainshed.account.capacity_reservations import CapacityReservation
+from trainshed.account.quotas import AppliedQuota
 from trainshed.aws import AwsRefusal
-from trainshed.capacity_reservations import CapacityReservation
 from trainshed.catalogue import lookup
 from trainshed.jobs.model import EndCause, Ending, Job, JobNode, JobState, ListedJob
 from trainshed.jobs.scheduler import Scheduler, scheduler_of
@@ -24,7 +25,6 @@ from trainshed.jobs.why.gathering import gather
 from trainshed.jobs.why.judging import explain_job
 from trainshed.jobs.why.printed import missing
 from trainshed.prices import load_prices
-from trainshed.quotas import AppliedQuota
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from trainshed.app.synthesis import App, SynthesisedStack, read_assembly
 from trainshed.checks.templates.model import Assembly
 from trainshed.checks.templates.program import Judge
 from trainshed.errors import Failure
@@ -17,7 +18,6 @@ from trainshed.findings.tools import TemplateFinding
 from trainshed.review.cache import Cache, key, user_cache
 from trainshed.review.remembered import RememberingProgram, remembered_synthesis
 from trainshed.review.repository import BaseCommit
-from trainshed.synthesis import App, SynthesisedStack, read_assembly
 
 DAY = 24 * 60 * 60
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from trainshed.app.synthesis import SynthesisedStack
 from trainshed.errors import TrainshedError
 from trainshed.review.changes import TemplateComparison, compare_templates
 from trainshed.review.model import ResourceChange
-from trainshed.synthesis import SynthesisedStack
 
 ROOT = Path(__file__).parents[2]
 Template = Mapping[str, Any]

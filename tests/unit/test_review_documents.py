@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from trainshed.app.synthesis import read_assembly
 from trainshed.checks import judge
 from trainshed.plan import Fleet, load_fleet
 from trainshed.review.changes import compare_templates
@@ -13,7 +14,6 @@ from trainshed.review.markdown import markdown_report
 from trainshed.review.model import Review, Side
 from trainshed.review.reviewing import make_review
 from trainshed.review.svg import svg
-from trainshed.synthesis import read_assembly
 
 ROOT = Path(__file__).parents[2]
 

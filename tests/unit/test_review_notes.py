@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from trainshed.app.synthesis import SynthesisedStack
 from trainshed.findings.tools import ToolRun
 from trainshed.plan import Fleet
 from trainshed.review.changes import compare_templates
 from trainshed.review.model import BrokenSide, Side
 from trainshed.review.reviewing import make_review
-from trainshed.synthesis import SynthesisedStack
 
 ROOT = Path(__file__).parents[2]
 QUEUE = {"Resources": {"It": {"Type": "AWS::SQS::Queue"}}}

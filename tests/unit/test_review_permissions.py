@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from trainshed.app.synthesis import SynthesisedStack
 from trainshed.review.changes import TemplateComparison, compare_templates
-from trainshed.synthesis import SynthesisedStack
 
 ROOT = Path(__file__).parents[2]
 ROLE, POLICY = "AWS::IAM::Role", "AWS::IAM::Policy"

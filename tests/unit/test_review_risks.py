@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from trainshed.app.synthesis import SynthesisedStack
 from trainshed.review.changes import compare_templates
 from trainshed.review.model import Risk
 from trainshed.review.risks import risks
-from trainshed.synthesis import SynthesisedStack
 
 ROOT = Path(__file__).parents[2]
 Template = Mapping[str, Any]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from trainshed.app.synthesis import read_app, synthesise
 from trainshed.errors import TrainshedError
-from trainshed.synthesis import read_app, synthesise
 
 
 def test_what_a_stopped_app_leaves_in_its_temporary_folder_goes(

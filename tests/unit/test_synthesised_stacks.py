@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from trainshed.synthesis import read_assembly
+from trainshed.app.synthesis import read_assembly
 
 
 def test_an_assembly_says_where_stacks_go_and_which_are_protected(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from trainshed.app.synthesis import SynthesisedStack
 from trainshed.checks.templates import checkov
 from trainshed.checks.templates.accepted import accepted_by_us, always_accepted
 from trainshed.checks.templates.model import Assembly
@@ -18,7 +19,6 @@ from trainshed.findings import Finding, Severity
 from trainshed.findings.tools import State, TemplateFinding, ToolRun
 from trainshed.plan import ClusterPlan, Fleet
 from trainshed.spec import read_ami_pipeline
-from trainshed.synthesis import SynthesisedStack
 
 # Written by aws-cdk-lib 2.275, cdk-nag 3.0.2, cdk-preflight 1.9.1 and checkov 3.3.30 about the app
 # of tests/cli/test_check.py, and cut to a few resources.

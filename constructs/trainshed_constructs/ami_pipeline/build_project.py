@@ -6,7 +6,7 @@ from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from trainshed.cells import Cell
+from trainshed.nodes.cells import Cell
 from trainshed.spec import AmiPipelineSpec
 from trainshed_constructs.ami_pipeline.records import BuildRecords
 

@@ -50,7 +50,7 @@ class AmiPipeline(Construct):
 
         from aws_cdk import App, Stack
         from trainshed.pins.reader import read_pins
-        from trainshed.cells import Cell
+        from trainshed.nodes.cells import Cell
         from trainshed.spec import AmiPipelineSpec
         from trainshed_constructs.ami_pipeline.pipeline import AmiPipeline
 

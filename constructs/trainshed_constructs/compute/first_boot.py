@@ -77,8 +77,8 @@ class FirstBoot(Construct):
             scope: parent.
             construct_id: id within the parent.
             cluster: name of the nodes' cluster; by default nobody is told how a boot went.
-            devices: how many of each kind a node must have, see `trainshed.devices`; by default
-                none are looked for.
+            devices: how many of each kind a node must have, see `trainshed.nodes.devices`; by
+                default none are looked for.
             lustre: file system to mount; by default none.
             signals: logical id, in this stack, of the resource whose creation waits for the node;
                 by default none.

@@ -6,7 +6,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from trainshed.exit_codes import PEER_LOST
+from trainshed.nodes.exit_codes import PEER_LOST
 from trainshed.plan import ContainerPlan
 from trainshed.spec import NodeRange
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from trainshed.ami.revision import revision
 from trainshed.ami.subnets import BuildSubnet, find_subnets, read_filter
 from trainshed.aws import Region
-from trainshed.cells import Cell
 from trainshed.errors import TrainshedError
+from trainshed.nodes.cells import Cell
 from trainshed.pins.reader import read_pins
 from trainshed.pins.recipe import ami_recipe, require_current_recipes
 

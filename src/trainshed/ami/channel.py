@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-from trainshed.cells import Cell
 from trainshed.errors import TrainshedError, UnknownName
+from trainshed.nodes.cells import Cell
 
 # Every channel's SSM parameter is under this one.
 CHANNELS_ROOT = "/trainshed/ami"

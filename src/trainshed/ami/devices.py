@@ -4,9 +4,9 @@ from typing import Any
 
 from trainshed.ami.ami import Ami
 from trainshed.catalogue import InstanceType, lookup
-from trainshed.devices import node_devices
 from trainshed.errors import Failure, UnknownName
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
+from trainshed.nodes.devices import node_devices
 
 
 def known_type(name: str, ami: Ami) -> InstanceType | None:

@@ -4,8 +4,8 @@ import subprocess
 from pathlib import Path
 
 from trainshed import __version__
+from trainshed.app.sources import checkout, shipped
 from trainshed.errors import TrainshedError
-from trainshed.sources import checkout, shipped
 
 
 def revision(folder: Path) -> str:

@@ -2,8 +2,8 @@
 
 import json
 
+from trainshed.app.sources import packer_folder
 from trainshed.files import read_text
-from trainshed.sources import packer_folder
 
 
 def session_actions() -> list[str]:

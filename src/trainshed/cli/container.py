@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from trainshed.ami.ami import find_ami
+from trainshed.app.sources import containers_folder, packer_folder
 from trainshed.aws import Region
 from trainshed.cli.cluster import (
     ALL_CLUSTERS,
@@ -33,7 +34,6 @@ from trainshed.findings import Finding, Severity
 from trainshed.findings.acceptance import accept
 from trainshed.pins.model import CPU
 from trainshed.plan import ClusterPlan, ImagePlan
-from trainshed.sources import containers_folder, packer_folder
 from trainshed.spec.forms import IMAGE_TAG
 
 app = typer.Typer(add_completion=False)

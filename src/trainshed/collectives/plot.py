@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from trainshed.collectives.judge import Cluster, network_use
 from trainshed.collectives.model import BenchmarkRun
 from trainshed.collectives.published import published_results
-from trainshed.figure_file import check_format, save
+from trainshed.files.figure import check_format, save
 
 
 def plot(runs: Sequence[BenchmarkRun], cluster: Cluster, path: Path) -> None:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from trainshed.estimate.comparison import ComparedType
 from trainshed.estimate.scaling_model import scaling_model
 from trainshed.estimate.training import Estimate
-from trainshed.figure_file import check_format, save
+from trainshed.files.figure import check_format, save
 
 
 def plot_comparison(compared: Sequence[ComparedType], path: Path) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from trainshed.account.tags import BOOT_TAG, CLUSTER_TAG
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
-from trainshed.tags import BOOT_TAG, CLUSTER_TAG
 
 NO_TAGS: Final[Mapping[str, str]] = {}
 

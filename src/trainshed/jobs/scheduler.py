@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Protocol
 
+from trainshed.account.deployed_stacks import all_outputs, find_stack
 from trainshed.aws import AwsRefusal, Region
-from trainshed.deployed_stacks import all_outputs, find_stack
 from trainshed.errors import Failure, TrainshedError
 from trainshed.jobs.model import Job, ListedJob, LogPage, LogStream
 from trainshed.jobs.submission import Submission, job_name

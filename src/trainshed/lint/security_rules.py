@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from trainshed.lint.model import Given, Unknown
+from trainshed.lint.ports import tcp_ports
 from trainshed.lint.read import value_of
 from trainshed.lint.symbol import logical_id
 from trainshed.lint.template import Template, TemplateResource, TemplateValue
-from trainshed.security_rules import tcp_ports
 
 SECURITY_GROUP = "AWS::EC2::SecurityGroup"
 

@@ -11,9 +11,9 @@ from typing import Any
 from embedded_aws.plugins import Plugin, ProjectNeeds, Row, WithdrawnType
 from trainshed.catalogue import all_regions, lookup, zones_offering
 from trainshed.catalogue.lookup import withdrawn_records
-from trainshed.cells import AGENTS
 from trainshed.errors import TrainshedError
-from trainshed.node_folders import SCRATCH, UNFIT_MARK
+from trainshed.nodes.cells import AGENTS
+from trainshed.nodes.folders import SCRATCH, UNFIT_MARK
 from trainshed.region import environment_region
 
 # By base: its root, and the agents that Amazon's or Canonical's AMIs add something for.

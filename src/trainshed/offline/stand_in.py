@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from trainshed.app.sources import packer_folder
 from trainshed.pins.reader import read_pins
 from trainshed.pins.recipe import ami_recipe
-from trainshed.sources import packer_folder
 
 # Where Amazon and Canonical publish the AMI of a base.
 _CANONICAL = "/aws/service/canonical/ubuntu/server/{}/stable/current/amd64/hvm/{}/ami-id"

@@ -14,10 +14,10 @@ from pydantic import (
     model_validator,
 )
 
-from trainshed.cells import ACCELERATORS, AGENTS
 from trainshed.documents.forms import ACCOUNT, IMAGE_DIGEST
 from trainshed.documents.model import Model
 from trainshed.errors import UnknownName, did_you_mean
+from trainshed.nodes.cells import ACCELERATORS, AGENTS
 from trainshed.pins import forms
 
 # Container images are built from the same pins; one of them is for no accelerator.

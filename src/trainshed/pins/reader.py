@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from trainshed.app.sources import packer_folder
 from trainshed.documents.messages import problems_of
 from trainshed.documents.problems import InvalidDocument, Position, Problem, Where
 from trainshed.documents.problems import Path as FieldPath
@@ -20,7 +21,6 @@ from trainshed.errors import TrainshedError
 from trainshed.files import MissingFile, read_text
 from trainshed.pins.agreement import disagreements
 from trainshed.pins.model import Pins
-from trainshed.sources import packer_folder
 
 
 class PinError(InvalidDocument):

@@ -12,10 +12,10 @@ from typing import Any
 
 from pydantic import Field
 
-from trainshed.cells import ACCELERATORS, AGENTS
 from trainshed.documents.model import Model
 from trainshed.errors import TrainshedError, UnknownName
 from trainshed.files import read_text
+from trainshed.nodes.cells import ACCELERATORS, AGENTS
 from trainshed.pins.model import (
     CONTAINER,
     Base,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from trainshed.ami.channel import Channel, is_channel_name
 from trainshed.catalogue import AcceleratorFamily, InstanceType
-from trainshed.cells import ACCELERATORS
+from trainshed.nodes.cells import ACCELERATORS
 from trainshed.pins.reader import project_pins
 from trainshed.plan.ami_remedy import cell_of, remedy_for
 from trainshed.plan.notes import Notes

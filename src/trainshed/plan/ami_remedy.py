@@ -2,7 +2,7 @@
 
 from trainshed.ami.channel import Channel, is_channel_name
 from trainshed.catalogue import InstanceType
-from trainshed.cells import ACCELERATORS
+from trainshed.nodes.cells import ACCELERATORS
 from trainshed.orchestrators import Orchestrator, traits
 
 _V100_CHANNEL = "v100"

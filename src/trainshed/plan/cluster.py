@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from trainshed import catalogue
 from trainshed.catalogue import AcceleratorFamily, InstanceType
-from trainshed.devices import node_devices
 from trainshed.documents.problems import Where
 from trainshed.errors import UnknownName
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
-from trainshed.node_folders import UNFIT
+from trainshed.nodes.devices import node_devices
+from trainshed.nodes.folders import UNFIT
 from trainshed.orchestrators import Orchestrator, part, traits
 from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.capacity import CapacityPlan, plan_capacity

@@ -1,7 +1,7 @@
 """Scratch space: the instance store of a node, as its first boot mounts it."""
 
 from trainshed.catalogue import InstanceType
-from trainshed.node_folders import SCRATCH
+from trainshed.nodes.folders import SCRATCH
 from trainshed.plan.notes import Notes
 
 

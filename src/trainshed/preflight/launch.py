@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from trainshed.account.deployed_stacks import DeployedStack, find_stack
 from trainshed.aws import AwsRefusal
-from trainshed.deployed_stacks import DeployedStack, find_stack
 from trainshed.findings import Finding, Place, Severity, Violation
 from trainshed.findings.rule import describe
 from trainshed.preflight.rules.amis import ami_id

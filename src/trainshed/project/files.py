@@ -6,10 +6,10 @@ from pathlib import Path
 from string import Template
 
 from trainshed import __version__
+from trainshed.app.sources import shipped
 from trainshed.plan import ClusterPlan
 from trainshed.project.choices import Choices
 from trainshed.project.versions import requirements_text
-from trainshed.sources import shipped
 from trainshed.spec.schema import schema_texts
 
 _TEMPLATE = Path(__file__).with_name("template")

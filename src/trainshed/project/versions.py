@@ -5,8 +5,8 @@ from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 from trainshed import __version__
+from trainshed.app.sources import shipped
 from trainshed.errors import TrainshedError
-from trainshed.sources import shipped
 
 # How the lines begin that name our own distributions.
 OURS = ("trainshed[", "embedded-aws==")

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from os.path import lexists
 from pathlib import Path
 
+from trainshed.app.sources import shipped
 from trainshed.errors import TrainshedError
-from trainshed.sources import shipped
 
 
 class ProjectExists(TrainshedError):

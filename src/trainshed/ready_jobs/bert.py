@@ -7,12 +7,12 @@ the same runs.
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from trainshed.app.sources import shipped
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.errors import TrainshedError
 from trainshed.jobs.sent_files import pack
 from trainshed.jobs.submission import LAUNCHER
 from trainshed.ready_jobs.model import PUBLISHED, JobNodes, Kind, Parameter, ReadyJob, Values, Work
-from trainshed.sources import shipped
 
 # Stands for the folder of the cluster's file system, in a parameter.
 _SHARED = "SHARED"

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from embedded_aws.embedded import EmbeddedAws
+from trainshed.app.synthesis import SynthesisedStack, read_app, synthesise
 from trainshed.errors import TrainshedError
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.orchestrators import ORCHESTRATOR_OUTPUT
-from trainshed.synthesis import SynthesisedStack, read_app, synthesise
 
 _CHANNEL = re.compile(r"/trainshed/ami/([a-z]+)/([a-z0-9]+)/[A-Za-z0-9_.-]+")
 

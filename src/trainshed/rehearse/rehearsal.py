@@ -14,6 +14,7 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.plugins import project_needs
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, parse_as_of
+from trainshed.app.sources import shipped
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
 from trainshed.jobs.local_files import is_sent, names_a_file
@@ -27,7 +28,6 @@ from trainshed.ready_jobs import Work
 from trainshed.rehearse import deployment
 from trainshed.rehearse.faults import FaultKind, find_fault
 from trainshed.rehearse.workplace import Workplace
-from trainshed.sources import shipped
 from trainshed.spec import read_spec
 
 # The time limit of a queue for missing capacity, two hours by default, takes some seconds.

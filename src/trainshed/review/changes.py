@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from trainshed.app.synthesis import SynthesisedStack
 from trainshed.review.differences import TemplateDifference
 from trainshed.review.effects import is_kept, worse_effect
 from trainshed.review.engine import differences
@@ -14,7 +15,6 @@ from trainshed.review.permissions import permissions, security_rules
 from trainshed.review.properties import properties
 from trainshed.review.published_schemas import schema_effects
 from trainshed.review.values import Names, names
-from trainshed.synthesis import SynthesisedStack
 
 _ORDER = list(Effect)
 # The version of CDK, for AWS's statistics.

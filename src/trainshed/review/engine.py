@@ -13,9 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from trainshed.app.sources import shipped
 from trainshed.errors import Failure, TrainshedError, one_line
 from trainshed.review.differences import TemplateDifference
-from trainshed.sources import shipped
 
 _PACKAGE = "@aws-cdk/cloudformation-diff"
 _PROGRAM = Path(__file__).with_name("diff.cjs")

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
+from trainshed.documents.sensitive_names import names_a_secret
 from trainshed.review.model import PropertyChange
 from trainshed.review.values import HIDDEN, Names, is_function, is_reference, short, text
-from trainshed.sensitive_names import names_a_secret
 
 # What elements of lists are told apart by: tags, variables, devices, policies of a role.
 _NAME = re.compile(r"[^.\[\]]+")

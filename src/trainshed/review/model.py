@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from trainshed.app.synthesis import SynthesisedStack
 from trainshed.cost.model import Total
 from trainshed.findings import Finding
 from trainshed.findings.tools import ToolRun
 from trainshed.parts.model import Arrow
 from trainshed.plan import Fleet
-from trainshed.synthesis import SynthesisedStack
 
 
 class Effect(StrEnum):

@@ -12,6 +12,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
+from trainshed.app.synthesis import App, read_assembly
 from trainshed.checks.templates.basis import distributions
 from trainshed.checks.templates.model import Assembly
 from trainshed.checks.templates.program import Judge, Program
@@ -20,7 +21,6 @@ from trainshed.findings import Severity
 from trainshed.findings.tools import TemplateFinding
 from trainshed.review.cache import Cache, key
 from trainshed.review.repository import BaseCommit
-from trainshed.synthesis import App, read_assembly
 
 _PACKAGES = ("trainshed", "trainshed_constructs", "trainshed_stacks")
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from trainshed.app.synthesis import INSTALLED, App, Installation, read_app
 from trainshed.checks.templates.checking import PROGRAMS
 from trainshed.checks.templates.program import Step, loaded_programs
 from trainshed.plan import Fleet
@@ -28,7 +29,6 @@ from trainshed.review.sides import (
     synthesise_base,
     synthesise_here,
 )
-from trainshed.synthesis import INSTALLED, App, Installation, read_app
 
 _UPGRADE_NOTE = (
     "both sides have the clusters as the installed trainshed reads them, so facts, costs, quotas "

@@ -9,8 +9,8 @@ import math
 import re
 from collections import Counter
 
+from trainshed.documents.sensitive_names import names_a_secret
 from trainshed.review.plain_text import seen
-from trainshed.sensitive_names import names_a_secret
 
 REDACTED = "REDACTED"
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trainshed import __version__
+from trainshed.app.synthesis import CONFIGURATION, App, Installation, read_app
 from trainshed.checks import judge_fleet
 from trainshed.checks.templates.checking import (
     asking,
@@ -25,7 +26,6 @@ from trainshed.review.model import BrokenSide, Side
 from trainshed.review.remembered import remembered_synthesis
 from trainshed.review.repository import BaseCommit, checked_out
 from trainshed.spec import AmiPipelineSpec, cluster_files
-from trainshed.synthesis import CONFIGURATION, App, Installation, read_app
 
 _REQUIREMENTS = "requirements.txt"
 _CLUSTERS = "clusters/*.yaml"

@@ -8,9 +8,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from trainshed.app.synthesis import SynthesisedStack
+from trainshed.documents.sensitive_names import names_a_secret
 from trainshed.review.redaction import redacted
-from trainshed.sensitive_names import names_a_secret
-from trainshed.synthesis import SynthesisedStack
 
 HIDDEN = "(hidden)"
 """Stands for a value that is secret by its name."""

@@ -3,8 +3,8 @@
 from glob import glob
 from pathlib import Path
 
+from trainshed.app.sources import checkout
 from trainshed.errors import TrainshedError
-from trainshed.sources import checkout
 
 _HERE = Path()
 

@@ -4,9 +4,9 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from trainshed.cells import Cell
 from trainshed.documents.forms import ACCOUNT
 from trainshed.documents.model import Document, Flag, Whole
+from trainshed.nodes.cells import Cell
 from trainshed.spec import forms
 from trainshed.spec.iam import IamSpec
 from trainshed.spec.tags import Tags

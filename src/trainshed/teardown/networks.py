@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
+from trainshed.account.deployed_stacks import DeployedStack, find_stack, imported_from, importers
+from trainshed.account.tags import CLUSTER_TAG
 from trainshed.aws import Region
-from trainshed.deployed_stacks import DeployedStack, find_stack, imported_from, importers
-from trainshed.tags import CLUSTER_TAG
 from trainshed.teardown.kept import Kept
 
 _STACK_TAG = "aws:cloudformation:stack-name"

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable
 
+from trainshed.account.deployed_stacks import DeployedStack, status_of
 from trainshed.aws import Region
-from trainshed.deployed_stacks import DeployedStack, status_of
 from trainshed.errors import Failure
 from trainshed.jobs.scheduler import scheduler_of
 from trainshed.teardown.survey import Survey

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from trainshed.account.deployed_stacks import DeployedStack, find_stack, importers
 from trainshed.aws import Region
-from trainshed.deployed_stacks import DeployedStack, find_stack, importers
 from trainshed.errors import Failure, UnknownName
 from trainshed.jobs.model import ListedJob
 from trainshed.jobs.scheduler import scheduler_of

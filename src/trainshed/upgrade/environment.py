@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution
 from pathlib import Path
 
+from trainshed.app.synthesis import Installation, read_json
 from trainshed.errors import TrainshedError, one_line
 from trainshed.project.versions import OURS, embedded_aws_pin, upgraded_requirements
-from trainshed.synthesis import Installation, read_json
 
 _VERSION = re.compile(r"\d[A-Za-z0-9.!+-]*")
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from trainshed.synthesis import read_json
+from trainshed.app.synthesis import read_json
 from trainshed.upgrade.environment import OtherVersion, Source
 
 REQUIREMENTS = Path("requirements.txt")

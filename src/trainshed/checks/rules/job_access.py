@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from trainshed.checks import clusters
+from trainshed.documents.sensitive_names import gives_wide_rights, names_a_secret
 from trainshed.findings import Basis, Violation, rule
 from trainshed.plan import ClusterPlan
-from trainshed.sensitive_names import gives_wide_rights, names_a_secret
 from trainshed.spec import BucketAccess
 
 

@@ -6,6 +6,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
+from trainshed.app.synthesis import (
+    CONFIGURATION,
+    INSTALLED,
+    App,
+    Installation,
+    SynthesisedStack,
+    read_app,
+    synthesise,
+)
 from trainshed.checks.templates import cfn_lint, checkov
 from trainshed.checks.templates.asking import ASKED
 from trainshed.checks.templates.merging import merged
@@ -24,15 +33,6 @@ from trainshed.findings import Finding
 from trainshed.findings.tools import State, ToolRun
 from trainshed.plan import ClusterPlan
 from trainshed.spec import AmiPipelineSpec, ami_pipeline_file, read_ami_pipeline
-from trainshed.synthesis import (
-    CONFIGURATION,
-    INSTALLED,
-    App,
-    Installation,
-    SynthesisedStack,
-    read_app,
-    synthesise,
-)
 
 _SYNTHESIS = "cdk synth"
 # They judge what a synthesis has written.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainshed.synthesis import SynthesisedStack
+from trainshed.app.synthesis import SynthesisedStack
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,11 +11,11 @@ from trainshed.ami.building import LOG, build
 from trainshed.ami.packer import find_packer
 from trainshed.ami.prerequisites import check_prerequisites
 from trainshed.ami.report import write_report
+from trainshed.app.sources import packer_folder
 from trainshed.aws import regions
 from trainshed.cli.options import JsonOption, region_option
 from trainshed.cli.output import print_json, say
 from trainshed.cli.progress import progress
-from trainshed.sources import packer_folder
 from trainshed.spec.pipeline import BUILD_MINUTES
 
 

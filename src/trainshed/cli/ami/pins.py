@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from trainshed.app.sources import packer_folder, shipped
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_records, say
 from trainshed.errors import TrainshedError
@@ -14,7 +15,6 @@ from trainshed.files import read_text
 from trainshed.pins.outdated import outdated, pinned_versions
 from trainshed.pins.reader import read_pins
 from trainshed.pins.recipe import write_recipes
-from trainshed.sources import packer_folder, shipped
 
 
 def pins_command(

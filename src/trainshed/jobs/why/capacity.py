@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from trainshed.capacity_reservations import CapacityReservation, room_in
+from trainshed.account.capacity_reservations import CapacityReservation, room_in
 from trainshed.catalogue import increase_command
 from trainshed.catalogue.capacity_blocks import ENDS_EARLY
 from trainshed.findings import Severity, Violation, rule

@@ -3,12 +3,12 @@
 import signal
 from collections.abc import Iterator
 
-from trainshed.exit_codes import PEER_LOST
 from trainshed.findings import Severity, Violation, rule
 from trainshed.jobs.model import EndCause, Ending, Job, JobState, ranges
 from trainshed.jobs.why.evidence import Evidence
 from trainshed.jobs.why.judging import jobs
 from trainshed.jobs.why.printed import missing
+from trainshed.nodes.exit_codes import PEER_LOST
 
 # Causes whose exit codes are those of processes that were told to end.
 _TOLD = (EndCause.STOPPED, EndCause.TIMED_OUT, EndCause.WAITED_TOO_LONG)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from trainshed.capacity_reservations import CapacityReservation
+from trainshed.account.capacity_reservations import CapacityReservation
+from trainshed.account.quotas import AppliedQuota
 from trainshed.jobs.model import Job, ListedJob
 from trainshed.prices import Price
-from trainshed.quotas import AppliedQuota
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

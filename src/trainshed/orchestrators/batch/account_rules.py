@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 from typing import Any
 
-from trainshed.deployed_stacks import DeployedStack
+from trainshed.account.deployed_stacks import DeployedStack
 from trainshed.findings import Basis, Finding, Severity, Violation, rule
+from trainshed.lint.ports import ALL_PORTS, tcp_ports
 from trainshed.orchestrators import Orchestrator
 from trainshed.preflight.launch import LAUNCH_ACTIONS, Launcher, try_launch
 from trainshed.preflight.rules.subnets import existing_subnet
 from trainshed.preflight.subject import Subject, accounts
-from trainshed.security_rules import ALL_PORTS, tcp_ports
 
 _ENVIRONMENT = "AWS::Batch::ComputeEnvironment"
 _ANYWHERE = "0.0.0.0/0"

@@ -4,8 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from trainshed.account.capacity_reservations import (
+    CapacityReservation,
+    find_group,
+    find_reservation,
+)
+from trainshed.account.quotas import AppliedQuota, find_quota
+from trainshed.account.tags import BOOT_TAG, CLUSTER_TAG
 from trainshed.aws import Region
-from trainshed.capacity_reservations import CapacityReservation, find_group, find_reservation
 from trainshed.catalogue import lookup
 from trainshed.errors import UnknownName
 from trainshed.jobs.model import Job, ListedJob
@@ -13,8 +19,6 @@ from trainshed.jobs.why.evidence import Environment, Evidence, FailedLaunch, Ins
 from trainshed.jobs.why.questions import Questions
 from trainshed.orchestrators.batch.described_job import STARTED
 from trainshed.prices import Price, Purchase, instance_item, load_prices
-from trainshed.quotas import AppliedQuota, find_quota
-from trainshed.tags import BOOT_TAG, CLUSTER_TAG
 
 # Auto Scaling tries a launch again and again; the newest tell.
 _MOST_ACTIVITIES = 20

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainshed.deployed_stacks import DeployedStack
+from trainshed.account.deployed_stacks import DeployedStack
 from trainshed.findings import Finding, Violation, rule
 from trainshed.orchestrators import Orchestrator
 from trainshed.preflight.launch import LAUNCH_ACTIONS, Launcher, try_launch

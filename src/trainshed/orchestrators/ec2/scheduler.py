@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import ClassVar
 from uuid import uuid4
 
+from trainshed.account.tags import BOOT_TAG
 from trainshed.aws import Region
 from trainshed.errors import Failure, TrainshedError
 from trainshed.jobs.cloudwatch import read_end, read_page
@@ -19,7 +20,6 @@ from trainshed.jobs.submission import Submission
 from trainshed.jobs.why.evidence import Evidence
 from trainshed.jobs.why.questions import Questions
 from trainshed.orchestrators.ec2 import commands
-from trainshed.tags import BOOT_TAG
 
 # Systems Manager API reference, SendCommand: Comment.
 _LONGEST_NAME = 100

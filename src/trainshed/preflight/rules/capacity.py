@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
+from trainshed.account.quotas import find_quota
+from trainshed.account.tags import CLUSTER_TAG
 from trainshed.catalogue import increase_command, on_demand_quota, quota_for
 from trainshed.findings import Severity, Violation, rule
 from trainshed.preflight.subject import Subject, accounts
-from trainshed.quotas import find_quota
-from trainshed.tags import CLUSTER_TAG
 
 # These have quotas of their own, or none.
 _OTHER_QUOTAS = ("spot", "capacity-block")

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from trainshed.account.deployed_stacks import find_stack
 from trainshed.aws import AwsRefusal
 from trainshed.containers.drivers import check_drivers
 from trainshed.containers.repository import find_manifest, labels_of
-from trainshed.deployed_stacks import find_stack
 from trainshed.findings import Basis, Finding, Place, Severity, Violation, rule
 from trainshed.preflight.rules.amis import ami_id, ami_of
 from trainshed.preflight.subject import Subject, accounts

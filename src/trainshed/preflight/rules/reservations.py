@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import NamedTuple
 
-from trainshed.capacity_reservations import (
+from trainshed.account.capacity_reservations import (
     CapacityReservation,
     find_group,
     find_reservation,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from trainshed.account.deployed_stacks import find_stack
 from trainshed.aws import accepting
-from trainshed.deployed_stacks import find_stack
 from trainshed.findings import Severity, Violation, rule
 from trainshed.preflight.rules.capacity import own_nodes
 from trainshed.preflight.subject import Subject, accounts

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from trainshed.account.deployed_stacks import find_stack
+from trainshed.account.quotas import find_quota
 from trainshed.aws import accepting
 from trainshed.catalogue import Quota, increase_command
 from trainshed.catalogue.quotas import ELASTIC_IPS, NAT_GATEWAYS, VPCS
-from trainshed.deployed_stacks import find_stack
 from trainshed.findings import Severity, Violation, rule
 from trainshed.preflight.subject import Subject, accounts
-from trainshed.quotas import find_quota
 
 _WHEN = "network.vpc names an existing VPC"
 _ANYWHERE = "0.0.0.0/0"

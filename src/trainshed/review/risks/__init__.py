@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from trainshed.app.synthesis import SynthesisedStack
 from trainshed.review.changes import TemplateComparison
 from trainshed.review.model import Effect, Level, ResourceChange, Risk, RiskKind, StackChange
 from trainshed.review.risks.affected import Affected
@@ -23,7 +24,6 @@ from trainshed.review.risks.refused_updates import refused_updates
 from trainshed.review.risks.replaced import replaced
 from trainshed.review.risks.secrets_shown import secrets_shown
 from trainshed.review.values import names
-from trainshed.synthesis import SynthesisedStack
 
 _KINDS, _LEVELS = list(RiskKind), list(Level)
 _RULES = (

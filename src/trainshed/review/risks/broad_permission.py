@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from trainshed.documents.sensitive_names import sounds_like_an_administrator
 from trainshed.review.differences import ManagedPolicy, Statement, TemplateDifference
 from trainshed.review.managed_policies import statements_of
 from trainshed.review.model import Level, Risk, RiskKind
@@ -11,7 +12,6 @@ from trainshed.review.risks.access import anyone, assumes, is_of_another_account
 from trainshed.review.risks.affected import Resources
 from trainshed.review.risks.grants import breadth
 from trainshed.review.values import Names, rendered
-from trainshed.sensitive_names import sounds_like_an_administrator
 
 _OF_AWS = ":iam::aws:policy/"
 _ASK = "ask which actions it calls and on what, and give these only"

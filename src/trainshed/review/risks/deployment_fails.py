@@ -8,10 +8,10 @@ automatic cross-stack references".
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from trainshed.app.synthesis import SynthesisedStack
 from trainshed.review.changes import Stacks, TemplateComparison
 from trainshed.review.model import Effect, Level, Risk, RiskKind
 from trainshed.review.risks.affected import leaves_of
-from trainshed.synthesis import SynthesisedStack
 
 _GUARD = "Custom::NetworkGuard"
 _ENDS = {"Ref", "Fn::GetAtt[0]"}

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from trainshed.app.synthesis import SynthesisedStack
 from trainshed.review.effects import DELETION, REPLACEMENT, keeps
 from trainshed.review.model import Effect, Level, Risk, RiskKind
 from trainshed.review.resource_types import called, holds_data, holds_what_passes
 from trainshed.review.risks.affected import Affected, leaves_of, whole_number
-from trainshed.synthesis import SynthesisedStack
 
 _POLICIES = {DELETION: "leaves its stack", REPLACEMENT: "is replaced"}
 _ASK = "ask why it need no longer be protected"

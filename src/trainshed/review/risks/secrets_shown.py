@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from trainshed.documents.sensitive_names import names_a_secret
 from trainshed.review.model import Effect, Level, Risk, RiskKind
 from trainshed.review.resource_types import called
 from trainshed.review.risks.affected import Affected
-from trainshed.sensitive_names import names_a_secret
 
 # CloudFormation puts the value of a secret in the place of such a reference, and the service shows
 # it: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html

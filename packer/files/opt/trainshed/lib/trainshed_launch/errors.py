@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# The same as in trainshed.exit_codes, which the job definition's retry rules read.
+# The same as in trainshed.nodes.exit_codes, which the job definition's retry rules read.
 PEER_LOST = 197
 # sysexits.h: EX_USAGE, EX_CONFIG. Another attempt would end the same way.
 USAGE_ERROR = 64

@@ -12,7 +12,7 @@ from pathlib import Path
 from trainshed_node.errors import NodeError
 from trainshed_node.system import run
 
-# As in trainshed.node_folders, of which job definitions let containers see the folder.
+# As in trainshed.nodes.folders, of which job definitions let containers see the folder.
 FOLDER = "/run/trainshed/unfit"
 MARK = "mark"
 _OPTIONS = "mode=1777,size=64k,nr_inodes=16,nosuid,nodev,noexec"

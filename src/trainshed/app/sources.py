@@ -6,7 +6,7 @@ checkout, when trainshed is installed from one as editable; else the installed w
 
 from pathlib import Path
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 _CHECKOUT = _PACKAGE.parents[1]
 # Where the wheel has what a checkout has at its top; see [tool.hatch] in pyproject.toml.
 _IN_WHEEL = _PACKAGE / "_shipped"

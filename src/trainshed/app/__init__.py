@@ -1,0 +1,1 @@
+"""The app of a project: where its files are, and what it synthesises."""

@@ -1,0 +1,1 @@
+"""What a node has, and what runs on it expects."""
