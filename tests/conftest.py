@@ -28,8 +28,12 @@ service_models.share()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch over skips; stop with a clear word before the jsii import fails with an obscure one."""
+    """Watch over skips, and mark costs.
+
+    Stop with a clear word before the jsii import fails with an obscure one.
+    """
     config.pluginmanager.import_plugin("skips")
+    config.pluginmanager.import_plugin("costs")
     clash = [ROOT / "constructs.py", *ROOT.glob("constructs/__init__.py")]
     clash += (ROOT / "tests").rglob("constructs/__init__.py")
     if found := [path for path in clash if path.exists()]:

@@ -27,8 +27,9 @@ if find_spec("old_types"):
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch over skips, as the suite of the whole repository does."""
+    """Watch over skips and mark costs, as the suite of the whole repository does."""
     config.pluginmanager.import_plugin("skips")
+    config.pluginmanager.import_plugin("costs")
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ import pytest
 from embedded_aws.run import run as run_command
 from embedded_aws.settings import ServerSettings
 
+pytestmark = pytest.mark.server
 RUN = (str(Path(sys.executable).parent / "embedded-aws"), "run")
 # Says that it is ready, then waits for a signal.
 WAITER = "import signal; print('ready', flush=True); signal.pause()"

@@ -86,3 +86,35 @@ def test_what_was_skipped_is_listed_and_can_be_run_by_the_list(
 
 def test_these_tests_are_under_it(pytestconfig: pytest.Config) -> None:
     assert pytestconfig.pluginmanager.has_plugin("skips")
+
+
+def test_what_a_test_needs_is_said_before_its_fixtures_are_made(
+    suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    suite.makepyfile(
+        test_needs="""
+        import pytest
+        from skips import needs
+
+        @pytest.fixture
+        def broken():
+            raise ZeroDivisionError
+
+        @needs("no-such-program")
+        def test_program(broken): ...
+
+        @needs(root="it mounts")
+        def test_root(broken): ...
+        """
+    )
+
+    tests = suite.runpytest("test_needs.py", "-rs")
+
+    tests.assert_outcomes(skipped=2)
+    tests.stdout.fnmatch_lines_random(
+        [
+            "SKIPPED * test_needs.py:*: needs no-such-program: run `make tools` as root on *",
+            "SKIPPED * test_needs.py:*: needs root, for instance by sudo: it mounts",
+        ]
+    )

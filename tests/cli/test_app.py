@@ -14,6 +14,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
+pytestmark = pytest.mark.synth
 APP = Path(__file__).parents[2] / "app.py"
 EXAMPLE = (APP.parent / "examples/ami-pipeline.yaml").read_text()
 

@@ -16,6 +16,7 @@ from trainshed.cli import check as command
 from trainshed.findings import Finding, Severity
 from trainshed.plan import load_fleet
 
+pytestmark = pytest.mark.synth
 ROOT = Path(__file__).parents[2]
 CLUSTER = """
 name: OneCluster

@@ -465,6 +465,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Review]:
         yield found
 
 
+@pytest.mark.synth
 def test_a_one_line_change_of_a_real_app_changes_what_follows_from_it(real: Review) -> None:
     [stack] = real.stacks
 
@@ -474,6 +475,7 @@ def test_a_one_line_change_of_a_real_app_changes_what_follows_from_it(real: Revi
     assert ("AWS::Batch::JobDefinition", Effect.CHANGED) in changed
 
 
+@pytest.mark.synth
 def test_every_tool_judges_a_real_app(real: Review) -> None:
     ran = {run.tool for run in real.findings.runs if run.state is State.RAN}
     wanted = {"cdk", "cdk-nag", "cdk-preflight", "cfn-lint"}
@@ -483,6 +485,7 @@ def test_every_tool_judges_a_real_app(real: Review) -> None:
     assert real.findings.still_accepted > 0
 
 
+@pytest.mark.synth
 @pytest.mark.parametrize(
     ("form", "beginning"),
     [("markdown", "<!-- "), ("html", "<!doctype html>"), ("json", "{\n")],

@@ -9,6 +9,7 @@ import demo
 import pytest
 from rich.console import Console
 
+pytestmark = [pytest.mark.synth, pytest.mark.server]
 ROOT = Path(__file__).parents[2]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+pytestmark = [pytest.mark.synth, pytest.mark.server]
 ROOT = Path(__file__).parents[2]
 
 

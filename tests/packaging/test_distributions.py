@@ -15,6 +15,7 @@ from documented import examples
 
 from trainshed import __version__
 
+pytestmark = [pytest.mark.synth, pytest.mark.server]
 ROOT = Path(__file__).parents[2]
 TRAIN = "name: TrainCluster\nregion: us-west-2\ninstance: {type: trn1.32xlarge, nodes: {max: 2}}\n"
 # Packages, in the wheel, by the folder that has them in a checkout.

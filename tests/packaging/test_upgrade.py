@@ -13,6 +13,7 @@ import pytest
 
 from trainshed import __version__
 
+pytestmark = pytest.mark.synth
 ROOT = Path(__file__).parents[2]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 # With these libraries of the environment that runs the tests pip has nothing to fetch.

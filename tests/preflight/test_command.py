@@ -106,6 +106,7 @@ def test_what_is_accepted_stands_first_and_fails_nothing(
     assert ", 1 accepted; not run: cdk-preflight, cdk-nag" in last
 
 
+@pytest.mark.synth
 def test_in_a_project_the_templates_are_judged_and_the_launch_is_tried_by_them(
     preflight: Callable[..., Answer],
 ) -> None:

@@ -439,6 +439,7 @@ def test_files_that_a_job_would_not_find_are_named_before_the_rehearsal(
     assert answer.err.endswith("error: stopped\n")
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(("way", "code"), [("Ctrl-C", 130), ("SIGTERM", 143), ("close", 129)])
 def test_a_rehearsal_that_is_stopped_leaves_nothing(
     tmp_path: Path, project: Path, way: str, code: int

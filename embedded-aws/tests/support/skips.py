@@ -25,14 +25,26 @@ def _lack(programs: tuple[str, ...], root: str) -> str:
 
 def needs(*programs: str, root: str = "") -> pytest.MarkDecorator:
     """Mark tests as skipped where a program is missing, or, given a reason, for all but root."""
-    lack = _lack(programs, root)
-    return pytest.mark.skipif(bool(lack), reason=lack)
+    return pytest.mark.needs(*programs, root=root)
 
 
 def unless(*programs: str, root: str = "") -> None:
     """Skip what uses a fixture where a program is missing, or, given a reason, for all but root."""
     if lack := _lack(programs, root):
         pytest.skip(lack)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the mark."""
+    config.addinivalue_line("markers", "needs(*programs, root): skipped where these are not there")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that lacks something, before its fixtures."""
+    for mark in item.iter_markers("needs"):
+        if lack := _lack(mark.args, mark.kwargs["root"]):
+            raise pytest.skip.Exception(lack, _use_item_location=True)
 
 
 @pytest.hookimpl(wrapper=True)
