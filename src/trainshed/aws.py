@@ -191,7 +191,9 @@ def _asking(service: str, region: str) -> Iterator[None]:
     except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
         raise Failure(f"AWS cannot be reached: {one_line(str(error))}") from error
     except parsers.ResponseParserError as error:
-        raise Failure("what answers is not AWS: look at AWS_ENDPOINT_URL and proxies") from error
+        raise Failure(
+            "the answer is not from AWS: check AWS_ENDPOINT_URL and the proxies"
+        ) from error
     except exceptions.WaiterError as error:
         raise AwsRefusal("WaiterError", one_line(str(error))) from error
     except exceptions.BotoCoreError as error:

@@ -356,7 +356,7 @@ def test_a_tool_that_prints_something_else_fails_alone(
 
     assert answer.code == 1
     assert "accepted TS-ZON-001" in answer.out
-    assert "error: checkov failed: it printed JSON of another form" in answer.out
+    assert "error: checkov failed: it printed JSON in an unknown form" in answer.out
 
 
 def test_a_failed_synthesis_makes_the_sarif_invocation_fail(

@@ -219,7 +219,7 @@ def test_without_a_pull_request_only_the_summary_gets_it(
     answer = trainshed("comment", report)
 
     assert answer.code == 0
-    assert "about no pull request" in answer.out
+    assert "this job has no pull request" in answer.out
     assert (tmp_path / "summary.md").read_text() == f"{REPORT}\n"
     assert github.asked == []
 
@@ -439,7 +439,7 @@ def test_a_report_runs_no_quick_action(
     ("token", "says"),
     [
         (READ_ONLY, "insufficient_scope The request requires higher privileges"),
-        ("expired", "401 401 Unauthorized; TRAINSHED_GITLAB_TOKEN is not valid"),
+        ("expired", "401 401 Unauthorized; TRAINSHED_GITLAB_TOKEN is invalid"),
         (JOB, "CI_JOB_TOKEN may only read comments"),
     ],
 )
@@ -515,7 +515,7 @@ def test_outside_ci_it_says_that_there_is_nothing_to_comment(
     answer = trainshed("comment", report)
 
     assert answer.code == 2
-    assert "no job of GitHub Actions or GitLab CI" in answer.err
+    assert "not a job of GitHub Actions or GitLab CI" in answer.err
 
 
 @pytest.mark.usefixtures("github")
@@ -528,7 +528,7 @@ def test_a_token_that_cannot_be_one_is_refused_and_not_shown(
         answer = trainshed("comment", report)
 
         assert answer.code == 2
-        assert "GITHUB_TOKEN is no token" in answer.err
+        assert "GITHUB_TOKEN is not a token" in answer.err
         assert "cret" not in answer.err
 
 
@@ -604,7 +604,7 @@ def test_an_event_of_another_form_is_named(
     answer = trainshed("comment", report)
 
     assert answer.code == 2
-    assert f"GITHUB_EVENT_PATH: {tmp_path / 'event.json'} is no event of GitHub" in answer.err
+    assert f"GITHUB_EVENT_PATH: {tmp_path / 'event.json'} is not an event of GitHub" in answer.err
     assert github.asked == []
 
 

@@ -72,7 +72,7 @@ def test_what_is_no_project_is_refused(
     ("app", "words"),
     [
         pytest.param("", "it ended without a cloud assembly", id="no-synth"),
-        pytest.param("raise SystemExit(3)", "it ended with exit code 3, and said", id="silent"),
+        pytest.param("raise SystemExit(3)", "it ended with exit code 3, and printed", id="silent"),
         pytest.param(
             r"import os; os.write(2, b'no \xff here\n'); os._exit(1)",
             "no \N{REPLACEMENT CHARACTER} here",

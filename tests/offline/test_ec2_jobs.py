@@ -160,7 +160,7 @@ def test_a_command_runs_on_every_node_through_the_launcher(aws: EmbeddedAws, job
     assert "node 0: rank 0 of 3: a=b, it's {{ on }}" in shown
     assert any("job SUCCEEDED, nodes: 3 SUCCEEDED" in line for line in shown)
     assert "rank 2 of 3: a=b, it's {{ on }}" in job("logs", job_id, "--node", "2").out.splitlines()
-    assert job("why", job_id).out.splitlines()[1:] == ["nothing that AWS tells is wrong with it"]
+    assert job("why", job_id).out.splitlines()[1:] == ["AWS reports nothing wrong with it"]
     listed = json.loads(job("list", "PlainCluster", "--json").out)
     assert (listed[0]["job_id"], listed[0]["name"], listed[0]["nodes"], listed[0]["status"]) == (
         *(job_id, "ranks", 3, "SUCCEEDED"),
@@ -193,7 +193,7 @@ def test_nodes_that_run_a_job_are_given_to_no_other(job: Run, tmp_path: Path) ->
 
     assert second.code == 1
     assert "1 nodes are needed, and 0 of PlainCluster are free: 3 have booted" in second.err
-    assert f"others run {first}: wait for that, or cancel it" in second.err
+    assert f"others run {first}: wait for these jobs, or cancel them" in second.err
     (tmp_path / "end").touch()
     assert job("watch", first).code == 0
     assert job("submit", "PlainCluster", "--nodes", "1", "--watch", "--", "true").code == 0

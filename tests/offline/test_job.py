@@ -71,7 +71,7 @@ def test_a_command_runs_on_every_node_through_the_launcher(aws: EmbeddedAws, job
     [described] = aws.client("batch").describe_jobs(jobs=[job_id])["jobs"]
     assert (described["jobName"], described["nodeProperties"]["numNodes"]) == ("ranks", 3)
     assert "rank 2 of 3 says a=b" in job("logs", job_id, "--node", "2").out.splitlines()
-    assert job("why", job_id).out.splitlines()[1:] == ["nothing that AWS tells is wrong with it"]
+    assert job("why", job_id).out.splitlines()[1:] == ["AWS reports nothing wrong with it"]
 
 
 def test_files_go_with_a_job_to_every_node_and_to_every_attempt(

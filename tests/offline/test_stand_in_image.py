@@ -95,19 +95,19 @@ def test_an_image_that_is_there_stays(
         pytest.param(
             'image: {uri: "registry.example/train:v1"}',
             "Train needs no stand-in: its image registry.example/train:v1 is not of this "
-            "account's ECR, and the embedded AWS takes it as present",
+            "account's ECR, and the embedded AWS assumes that it exists",
             id="other-registry",
         ),
         pytest.param(
             f'image: {{uri: "{OTHER_ACCOUNT}/train:v1"}}',
             f"Train needs no stand-in: its image {OTHER_ACCOUNT}/train:v1 is not of this "
-            "account's ECR, and the embedded AWS takes it as present",
+            "account's ECR, and the embedded AWS assumes that it exists",
             id="other-account",
         ),
         pytest.param(
             f'image: {{digest: "{DIGEST}"}}',
-            f"nothing can stand for {ECR}/train@{DIGEST}: only one image has this digest; name an "
-            "image.tag for use on the embedded AWS, or build and push the image there",
+            f"no stand-in for {ECR}/train@{DIGEST} is possible: only one image has this digest; "
+            "name an image.tag for use on the embedded AWS, or build and push the image there",
             id="digest",
         ),
         pytest.param(

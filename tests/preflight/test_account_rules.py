@@ -937,4 +937,4 @@ def test_an_acceptance_that_the_account_no_longer_needs_is_pointed_out(account: 
     judged = judge_with_account(account.subject(findings=said), (), (), lambda _: None)
 
     unused = [finding.message for finding in judged if finding.rule == "TS-FND-002"]
-    assert unused == ["TS-ACC-080 is accepted, and nothing finds it any more"]
+    assert unused == ["TS-ACC-080 is accepted, but nothing finds it any more"]

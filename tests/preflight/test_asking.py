@@ -220,7 +220,7 @@ def test_a_server_that_is_not_aws_is_one_error(account: Account) -> None:
                 config=Config(retries={"total_max_attempts": 1}),
             )
 
-        with pytest.raises(Failure, match="what answers is not AWS"):
+        with pytest.raises(Failure, match="the answer is not from AWS"):
             account.ask(client=page)
         server.shutdown()
 

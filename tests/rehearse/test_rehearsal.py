@@ -166,7 +166,9 @@ def test_a_fault_waits_for_a_child_that_starts_after_the_line(
     ],
 )
 def test_a_job_of_one_node_has_no_child_to_lose(run: Run, fault: FaultKind) -> None:
-    with pytest.raises(TrainshedError, match=f"--fault {fault}: it is node 1, the second one"):
+    with pytest.raises(
+        TrainshedError, match=f"--fault {fault}: this fault hits node 1, the second node"
+    ):
         run("true", nodes=1, fault=fault)
 
 

@@ -74,7 +74,8 @@ _RISKS = (
         level=Level.HIGH,
         stack="TrainCluster",
         resource="Batch/Job",
-        message="HF_TOKEN gets the value of a secret, which then stands in the job definition",
+        message="HF_TOKEN gets the value of a secret, which everybody who may describe the job "
+        "definition can then read",
         remedy="give the ARN of the secret",
     ),
     Risk(

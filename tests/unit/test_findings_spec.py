@@ -25,7 +25,9 @@ def test_an_id_that_no_rule_has_is_found_with_the_nearest_one(planned: Planned, 
     ((rule, message),) = said(planned, field)
 
     assert rule == "TS-FND-001"
-    assert "TS-ZON-01 is no rule of trainshed or of another tool; did you mean TS-ZON-0" in message
+    assert (
+        "TS-ZON-01 is not a rule of trainshed or of another tool; did you mean TS-ZON-0" in message
+    )
 
 
 @pytest.mark.parametrize(

@@ -244,7 +244,7 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
         "009",
         "deploy the cluster again; instances of other clusters",
     ),
-    "another failed launch": (launch("Out of luck."), "009", "Out of luck; put right"),
+    "another failed launch": (launch("Out of luck."), "009", "Out of luck; fix what"),
     "quota": (
         quota(255),
         "010",
@@ -279,11 +279,11 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
         "012",
         "the boot of i-1 failed: 7 of 8 EFA devices",
     ),
-    "not joined": (waiting(instances=(OLD,)), "013", "i-1 run for 15 minutes and more"),
+    "not joined": (waiting(instances=(OLD,)), "013", "i-1 did not join ECS within 15 minutes"),
     "booted and not joined": (
         waiting(instances=(replace(OLD, boot="ok"),)),
         "013",
-        "their boot was right; check that their subnet reaches ECS",
+        "their boot succeeded; check that their subnet reaches ECS",
     ),
     "no image": (
         failed(ending(reason="CannotPullContainerError: manifest unknown")),
@@ -300,7 +300,7 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
         "014",
         "with --plain",
     ),
-    "another reason": (failed(ending(reason="DockerTimeoutError")), "014", "put right what"),
+    "another reason": (failed(ending(reason="DockerTimeoutError")), "014", "fix what"),
     "out of memory": (failed(ending(137, "OutOfMemoryError: Container killed")), "014", "memory"),
     "exit code": (failed(ending(3)), "015", "node 0 ended with exit code 3: the command's own"),
     "peer lost": (

@@ -106,7 +106,10 @@ def types(text: str) -> Any:
             "{Fn::Transform: {Name: X}}", "", "Fn::Transform is not resolved here", id="transform"
         ),
         pytest.param(
-            "!Join 5", "", "Fn::Join has not the form that CloudFormation documents", id="malformed"
+            "!Join 5",
+            "",
+            "Fn::Join does not have the form that CloudFormation documents",
+            id="malformed",
         ),
         pytest.param("[a]", "", "a list is not text", id="a-list"),
     ],

@@ -40,9 +40,9 @@ WRONG = {
     ),
     "no EFA": (
         text("trn1.2xlarge"),
-        "a.yaml:3: instance.type: trn1.2xlarge has no EFA, and by nothing else do accelerators of "
-        "neuron reach those of other nodes; set nodes.max to 1, or take a type with EFA, for "
-        "instance trn1.32xlarge",
+        "a.yaml:3: instance.type: trn1.2xlarge has no EFA, and accelerators of "
+        "neuron reach those of other nodes by EFA only; set nodes.max to 1, or take a type with "
+        "EFA, for instance trn1.32xlarge",
     ),
     "not in the region": (
         text("trn1.32xlarge", "eu-north-1"),

@@ -83,9 +83,7 @@ def test_the_project_s_own_price_wins_and_the_others_stay(tmp_path: Path) -> Non
         pytest.param("{", "is not JSON", id="no-json"),
         pytest.param("[]", "write prices by region and item", id="no-object"),
         pytest.param('{"us-west-2": 3}', "write prices by region and item", id="no-items"),
-        pytest.param(
-            {"on-demnd/trn1.32xlarge": GOOD}, "is not something that has a price", id="item"
-        ),
+        pytest.param({"on-demnd/trn1.32xlarge": GOOD}, "is not an item with a price", id="item"),
         pytest.param({TRN1: GOOD | {"date": 3}}, "3 is not a date", id="date-number"),
         pytest.param({TRN1: GOOD | {"usd": 0}}, "leave out a price that is not known", id="zero"),
         pytest.param({TRN1: GOOD | {"usd": -1}}, "is not a price", id="negative"),

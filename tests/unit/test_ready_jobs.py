@@ -234,7 +234,7 @@ def test_a_published_global_batch_is_that_of_any_number_of_nodes() -> None:
         )
     with pytest.raises(
         TrainshedError,
-        match="global_batch 65536 is no multiple of 1536, which is micro_batch 64 on",
+        match="global_batch 65536 is not a multiple of 1536, which is micro_batch 64 on",
     ):
         command("bert-340m", "dl1.24xlarge", 3, "/fsx")
 

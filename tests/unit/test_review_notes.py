@@ -40,8 +40,8 @@ def notes(before: Side | BrokenSide, after: Side) -> tuple[str, ...]:
 def test_stacks_that_nobody_deletes_cost_on() -> None:
     assert notes(side("Train", "Eval", "Kept"), side("Kept")) == (
         "a note",
-        "the costs and quotas after the change leave out the stacks that are no longer in the app: "
-        "Eval, Train. No deployment deletes them, so they cost on until somebody does",
+        "the costs and quotas after the change leave out the stacks that are no longer in the "
+        "app: Eval, Train. No deployment deletes them, so they cost money until somebody does",
     )
 
 

@@ -175,7 +175,7 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     "bucket-removed-and-kept": (
         one(BUCKET, **KEPT),
         EMPTY,
-        [("high", LOST, "a policy keeps what is in it, but the cluster loses sight of it")],
+        [("high", LOST, "a policy keeps what is in it, but the cluster no longer uses it")],
     ),
     "bucket-added": (EMPTY, one(BUCKET), []),
     "repository-replaced": (
@@ -201,7 +201,7 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     "file-system-removed": (
         lustre("PERSISTENT_2"),
         EMPTY,
-        [("high", LOST, "and it costs until somebody deletes it")],
+        [("high", LOST, "and it costs money until somebody deletes it")],
     ),
     "file-system-grows": (
         one(FILES, {"StorageCapacity": 1200}),

@@ -113,8 +113,8 @@ def _install_plugins(
         raise BuildError(
             Cause.PLUGIN,
             f"packer init failed, {log} says why; it fetches the Amazon plugin from "
-            "releases.hashicorp.com, and a token in PACKER_GITHUB_API_TOKEN helps where GitHub "
-            "is asked",
+            "releases.hashicorp.com, and for plugins on GitHub a token in "
+            "PACKER_GITHUB_API_TOKEN raises its limit",
         )
 
 
@@ -158,7 +158,7 @@ def _clear_leftovers(request: BuildRequest, region: Region, log: Path, show: Sho
         left = tagged_leftovers(region, now=datetime.now(UTC), older_than=limit)
         _remove(region, left, show)
     except AwsRefusal as error:
-        show(f"leftovers of earlier builds were not looked for: {error}")
+        show(f"could not look for leftovers of earlier builds: {error}")
     _clear_unfinished(region, log, show)
 
 
@@ -170,7 +170,7 @@ def _clear_unfinished(region: Region, log: Path, show: Show) -> None:
         left = logged_leftovers(region, read_bytes(log, LARGEST_MADE).decode(errors="replace"))
         _remove(region, left, show)
     except (AwsRefusal, ReadError) as error:
-        show(f"leftovers of the build in {log} were not looked for: {error}")
+        show(f"could not look for leftovers of the build in {log}: {error}")
 
 
 def _remove(region: Region, left: list[Leftover], show: Show) -> None:
@@ -179,4 +179,4 @@ def _remove(region: Region, left: list[Leftover], show: Show) -> None:
             remove_leftover(region, leftover)
             show(f"removed what a dead build had left: {leftover}")
         except AwsRefusal as error:
-            show(f"{leftover} of a dead build stays: {error}")
+            show(f"could not remove {leftover} of a dead build: {error}")

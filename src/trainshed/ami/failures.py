@@ -200,7 +200,7 @@ def classify(said: str) -> BuildError:
         scripts = _SCRIPT.findall(text)
         where = scripts[-1] if scripts else "a provisioner"
         return BuildError(
-            Cause.PROVISIONING, f"{where}: {one_line(exited[0])}; the log has its last words"
+            Cause.PROVISIONING, f"{where}: {one_line(exited[0])}; the log has its last lines"
         )
     if last := _LAST.search(text):
         return BuildError(Cause.OTHER, one_line(last[1]))

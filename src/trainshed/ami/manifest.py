@@ -27,7 +27,7 @@ def manifest_amis(path: Path) -> dict[str, str]:
         ) from error
     except (ValueError, TypeError, KeyError, AttributeError, StopIteration) as error:
         raise TrainshedError(
-            f"{path} is not a manifest of Packer's with a finished build; give the manifest.json "
-            "that trainshed ami build has left, or an AMI id"
+            f"{path} is not a Packer manifest of a finished build; give the manifest.json that "
+            "trainshed ami build wrote, or an AMI id"
         ) from error
     return {region: image_id for region, _, image_id in pairs}

@@ -164,7 +164,7 @@ def synthesise(
         if not done.returncode:
             said.append("it ended without a cloud assembly; let it end with app.synth()")
         elif not said:
-            said.append(f"it ended with exit code {done.returncode}, and said nothing")
+            said.append(f"it ended with exit code {done.returncode}, and printed nothing")
         raise TrainshedError(
             f"with trainshed {installation.version} the app does not synthesise:", *said
         )

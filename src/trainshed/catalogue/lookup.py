@@ -107,8 +107,8 @@ def interpret(record: Record) -> InstanceType:
         )
     except (KeyError, ValueError) as error:
         raise TrainshedError(
-            f"the EC2 API's record of {name} cannot be read ({error}); overlay.toml of the "
-            "catalogue is the place for what it lacks"
+            f"the EC2 API's record of {name} cannot be read ({error}); add what is missing to "
+            "overlay.toml of the catalogue"
         ) from error
 
 

@@ -93,7 +93,7 @@ def judge_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what is wrong with a run, by what is published or possible for its nodes.
+    """Judge a run by what is published or possible for its nodes.
 
     With three logs or more, of the same benchmark on other nodes, it also names the slow ones.
 

@@ -42,7 +42,7 @@ def check(
         bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for GitHub and editors.")
     ] = False,
 ) -> None:
-    """Judge clusters by what is known without an account; those named, together.
+    """Judge clusters by what is known without an account; those that you name, together.
 
     Our own rules judge each cluster file; cdk-preflight, cdk-nag, CDK's own checks, cfn-lint and
     checkov judge the templates that the project here makes of them.

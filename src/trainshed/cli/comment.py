@@ -38,6 +38,6 @@ def comment(
         say(post_to_gitlab(report, os.environ))
     else:
         raise TrainshedError(
-            "this is no job of GitHub Actions or GitLab CI, so there is no request to comment; "
-            "docs/review.md says how to set one up"
+            "this is not a job of GitHub Actions or GitLab CI, so there is no pull or merge "
+            "request to comment on; docs/review.md says how to set one up"
         )

@@ -178,7 +178,7 @@ def sync(
     """Ask AWS for today's prices, and write them into the project's own prices.json.
 
     Needs pricing:GetProducts and ec2:DescribeSpotPriceHistory. Nothing is written before every
-    region has answered. Prices that AWS does not tell stay as they are in the file.
+    region has answered. Prices that AWS does not return stay as they are in the file.
     """
     refreshed = synchronise(
         regions(region),

@@ -131,7 +131,7 @@ def _print(estimated: Estimate) -> None:
     basis = "published" if estimated.published else "by the model"
     facts = {
         "throughput": f"{_range(estimated.per_second)} {training.sample} a second, {basis}",
-        "scaling efficiency": "unknown: nobody has published one node"
+        "scaling efficiency": "unknown: no figure for one node is published"
         if estimated.efficiency is None
         else f"{_range(estimated.efficiency, 100)} %",
         "time to train": "unknown: nobody has published one"
@@ -160,7 +160,7 @@ def _print_checks(checks: tuple[HeldOut, ...]) -> None:
         [_check(entry) | {"error": f"{entry.error_percent:+.1f}"} for entry in checks],
         columns=("model", "training", "fitted", "nodes", "predicted", "published", "error"),
         headings={"model": "model, 1 parameter", "fitted": "fitted on", "error": "error, %"},
-        title="Predictions of what the model was not fitted on",
+        title="Predictions for runs that the model was not fitted on",
     )
 
 

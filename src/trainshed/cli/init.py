@@ -140,7 +140,7 @@ def _require_no_project(folder: str) -> None:
 def _require_number(answer: str) -> None:
     if not (answer.isascii() and answer.isdecimal()):
         raise TrainshedError(
-            f"{answer!r} is no number of nodes; write it in digits, for instance 2"
+            f"{answer!r} is not a number of nodes; write it in digits, for instance 2"
         )
 
 

@@ -252,11 +252,11 @@ def logs(
 def cancel(
     job: JobArgument,
     reason: Annotated[
-        str, typer.Option(help="Why; AWS Batch keeps it with the job.", metavar="TEXT")
+        str, typer.Option(help="The reason; AWS Batch keeps it with the job.", metavar="TEXT")
     ] = "ended by trainshed job cancel",
     region: JobRegionOption = None,
 ) -> None:
-    """End a job, whether it waits or runs; the command gets SIGTERM. Asks nothing."""
+    """End a job, whether it waits or runs; the command gets SIGTERM. It does not ask first."""
     from trainshed.jobs.scheduler import end_job, find_job
 
     scheduler, found = find_job(_region(region), job)
@@ -305,7 +305,7 @@ def why(job: JobArgument, region: JobRegionOption = None, as_json: JsonOption = 
         if printed and findings:
             say(f"node {printed.node} printed last:", *(f"  | {line}" for line in printed.lines))
         if not findings:
-            say("nothing that AWS tells is wrong with it")
+            say("AWS reports nothing wrong with it")
     raise typer.Exit(bool(findings))
 
 

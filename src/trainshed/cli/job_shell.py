@@ -42,7 +42,7 @@ def shell(
     node: Annotated[
         str,
         typer.Option(
-            help="Which of the nodes that run, the oldest is 0; or an instance id; or an address, "
+            help="Number of a running node, the oldest is 0; or an instance id; or an address, "
             "as logs of jobs name nodes.",
             metavar="NODE",
         ),

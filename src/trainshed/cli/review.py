@@ -21,7 +21,7 @@ def review(
     outputs: OutputOption = None,
     fail_on: FailOnOption = None,
 ) -> None:
-    """Review what the files here change since their branch left another one.
+    """Review what the files here change, compared with where their branch left another one.
 
     It compares the working tree, uncommitted changes included, with the commit at which the branch
     left the base. Both are synthesised by the installed trainshed, without credentials: risks, what

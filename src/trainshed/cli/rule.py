@@ -27,7 +27,7 @@ def show_rule(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Explain a rule: why it is one, the shortest file that has it, what to do, the sources.
+    """Explain a rule: why it exists, the shortest file that breaks it, what to do, the sources.
 
     The text is Markdown.
     """

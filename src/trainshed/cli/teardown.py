@@ -36,7 +36,9 @@ def teardown(
         str | None,
         typer.Option(help="Delete this stack only.", show_default="all", metavar="NAME"),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would happen.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     end_jobs: Annotated[
         bool, typer.Option("--end-jobs", help="End the jobs that have not ended.")
@@ -98,7 +100,7 @@ def _record(found: Survey) -> dict[str, Any]:
 def _show(name: str, found: Survey) -> None:
     record = _record(found)
     if not found.removed:
-        say(f"nothing of {name} is there to delete")
+        say(f"there is nothing of {name} to delete")
     else:
         print_records(
             record["removed"],

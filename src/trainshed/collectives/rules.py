@@ -219,7 +219,7 @@ def _compared(benchmark: Benchmark) -> str | None:
     figure, result = found
     return (
         f"{benchmark.run.operation} of {figure.size_bytes} bytes reaches "
-        f"{figure.bus_gb_per_s:.4g} GB/s; published are {result.bandwidth:.4g} ({result.source})"
+        f"{figure.bus_gb_per_s:.4g} GB/s; published: {result.bandwidth:.4g} ({result.source})"
     )
 
 
@@ -339,7 +339,8 @@ def not_judged(benchmark: Benchmark) -> Iterator[Violation]:
     over=comparisons,
     title="One node is slower than the median of several",
     severity=Severity.ERROR,
-    why="Runs of the same nodes vary by some percent. A collective is as fast as its slowest node.",
+    why="Runs of the same nodes vary by a few percent. A collective is as fast as its slowest "
+    "node.",
     remedy="Run its self-test, and replace it if it stays slow",
 )
 def slow_node(runs: Sequence[BenchmarkRun]) -> Iterator[Violation]:

@@ -72,8 +72,8 @@ class Api:
         # HTTP libraries put what cannot stand in a header into their messages.
         if not re.fullmatch(r"[\x21-\x7e]+", token):
             raise TrainshedError(
-                f"{variable} is no token: it has a space, a line break or a letter that no token "
-                "has; set it anew"
+                f"{variable} is not a token: it has a space, a line break or another character "
+                "that tokens do not have; set it again"
             )
         self._root, self._token, self._remedies = root.rstrip("/"), token, remedies
         self._session = requests.Session()
@@ -135,8 +135,8 @@ class Api:
             return answer.json()
         except requests.JSONDecodeError as error:
             raise Refusal(
-                f"{urlsplit(answer.url).netloc} does not answer in JSON; is it an address of the "
-                "API, and does no proxy answer instead?",
+                f"{urlsplit(answer.url).netloc} does not answer in JSON; check that it is an "
+                "address of the API, and that no proxy answers instead",
                 answer.status_code,
             ) from error
 
@@ -195,11 +195,11 @@ def _unreachable(url: str, error: requests.RequestException) -> Failure:
             reason = getattr(error.args[0], "reason", error) if error.args else error
             # It does not go away.
             return Failure(
-                f"{host} cannot prove who it is: {one_line(str(reason))}; where its certificate is "
-                "of your own authority, name the file of that in REQUESTS_CA_BUNDLE"
+                f"{host} cannot prove who it is: {one_line(str(reason))}; if its certificate is "
+                "from your own authority, name that authority's file in REQUESTS_CA_BUNDLE"
             )
         case requests.exceptions.ProxyError():
-            why = "the proxy that the environment names does not let it through"
+            why = "the proxy that the environment names refuses the connection"
         case requests.exceptions.Timeout():
             why = f"no answer within {_READ_SECONDS} s"
         case requests.exceptions.ConnectionError():

@@ -78,7 +78,7 @@ def post_to_github(report: str, environ: Mapping[str, str]) -> str:
             file.write(f"{report}\n")
     pull = _pull_request(needed(environ, "GITHUB_EVENT_PATH"))
     if not pull:
-        return "this job is about no pull request: the report is in the summary of the job only"
+        return "this job has no pull request: the report is in the summary of the job only"
     repository = needed(environ, "GITHUB_REPOSITORY")
     request = PullRequest(
         Api(
@@ -119,6 +119,6 @@ def _pull_request(path: str) -> dict[str, Any] | None:
         case {**other} if not other.get("pull_request"):
             return None
     raise TrainshedError(
-        f"GITHUB_EVENT_PATH: {path} is no event of GitHub, which is an object and has the number "
-        "and the head of a pull request; run this command in a job of GitHub Actions"
+        f"GITHUB_EVENT_PATH: {path} is not an event of GitHub with the number and the head of a "
+        "pull request; run this command in a job of GitHub Actions"
     )

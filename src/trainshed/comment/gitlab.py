@@ -13,9 +13,9 @@ _HOW = (
     "variable that is masked and not protected; the job's own CI_JOB_TOKEN may only read comments"
 )
 _REMEDIES = {
-    401: f"{_TOKEN} is not valid, or no longer; {_HOW}",
-    403: f"{_TOKEN} has not the scope api, or not the role Reporter; {_HOW}",
-    404: f"{_TOKEN} is of another project, or has not the role Reporter; {_HOW}",
+    401: f"{_TOKEN} is invalid or has expired; {_HOW}",
+    403: f"{_TOKEN} does not have the scope api or the role Reporter; {_HOW}",
+    404: f"{_TOKEN} is of another project, or does not have the role Reporter; {_HOW}",
 }
 # GitLab runs a line like `/merge` with the rights of our token, and a report has texts of the
 # author of the change.

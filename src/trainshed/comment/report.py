@@ -9,7 +9,7 @@ from trainshed.files import ReadError, read_text
 MARKER = "<!-- trainshed review -->"
 # Of a comment on GitHub; one on GitLab may be longer.
 LIMIT = 65_536
-_REMEDY = "write it anew with trainshed review --format markdown"
+_REMEDY = "write it again with trainshed review --format markdown"
 
 
 def read_report(file: Path) -> str:
@@ -24,7 +24,7 @@ def read_report(file: Path) -> str:
     # Of an artifact that a program unpacked, both may be links to files of the machine.
     for each in (file.parent, file):
         if each.is_symlink():
-            raise TrainshedError(f"{each} cannot be read: it is a link, and may lead anywhere")
+            raise TrainshedError(f"{each} is not read, because it is a link and may lead anywhere")
     try:
         text = read_text(file)
     except ReadError as error:

@@ -125,7 +125,7 @@ def another_accelerator(pair: ImagePair) -> Iterator[Violation]:
 AMIs of `trainshed ami build` say by tags which accelerator and which versions they have. One that
 is not in this account and region, or has no such tag, says nothing, so nothing can be compared.
 """,
-    remedy="Name an AMI of `trainshed ami list`, or bake it with `trainshed ami build`",
+    remedy="Name an AMI that `trainshed ami list` shows, or bake it with `trainshed ami build`",
 )
 def ami_is_silent(pair: ImagePair) -> Iterator[Violation]:
     """An AMI without tags may have anything."""
@@ -133,7 +133,7 @@ def ami_is_silent(pair: ImagePair) -> Iterator[Violation]:
         yield Violation(
             message=f"{pair.ami} cannot be read: it is not in this account and region, "
             "or was deleted",
-            remedy="name an AMI of trainshed ami list",
+            remedy="name an AMI that trainshed ami list shows",
         )
     for component, versions in pair.needs.items():
         if pair.has(component) is None:
@@ -150,7 +150,7 @@ def ami_is_silent(pair: ImagePair) -> Iterator[Violation]:
     title="A driver of the AMI is out of the container image's range",
     severity=Severity.ERROR,
     why="""
-The driver on the host and the libraries in the image must be of versions that go together.
+The driver on the host and the libraries in the image must be of versions that fit together.
 """,
     remedy="Move image and AMI together: build both from the same `packer/pins.json`",
 )

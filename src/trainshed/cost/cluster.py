@@ -134,7 +134,7 @@ def _stand_ins(plan: ClusterPlan, rows: Iterable[CostRow]) -> Iterator[str]:
         if row.price and row.price.region != plan.region:
             yield (
                 f"{row.component}: the price of {row.price.region}, which has the same prices on "
-                f"demand, stands in for that of {plan.region}, which nobody has told"
+                f"demand, is used for {plan.region}, whose own price is not known"
             )
 
 
@@ -153,7 +153,8 @@ def _remarks(plan: ClusterPlan) -> Iterator[str]:
     if plan.lustre and plan.lustre.existing:
         yield f"{plan.lustre.existing} is there already; what it costs is not counted"
     if plan.network.vpc_id:
-        yield f"{plan.network.vpc_id} is there already; what its ways out cost is not counted"
+        yield f"{plan.network.vpc_id} is there already; its NAT gateways and endpoints are not "
+        "counted"
     yield (
         "not priced: S3, data that leaves the region, metrics of CloudWatch, snapshots of AMIs, "
         "your own KMS key, and the functions that run during a deployment"

@@ -116,7 +116,7 @@ def _throughput(training: Scaling, nodes: int) -> Range:
         raise TrainshedError(
             f"{training.model} on {nodes} x {training.instance_type}: published for {known} "
             f"node{'s' if list(counts) != [1] else ''}, and nothing is estimated beyond what is "
-            "published; take a count of nodes that is, or lies between two that are"
+            "published; choose a published number of nodes, or one between two published ones"
         )
     model, error = scaling_model()
     middle = model.fit(counts)(nodes)

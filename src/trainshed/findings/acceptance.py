@@ -114,7 +114,7 @@ def unknown_rule(stated: Stated) -> Iterator[Violation]:
                 near = did_you_mean(rule_id, _acceptable())
                 yield Violation(
                     path=("findings", field, rule_id),
-                    message=f"{rule_id} is no rule of trainshed or of another tool{near}",
+                    message=f"{rule_id} is not a rule of trainshed or of another tool{near}",
                     remedy="write the id as a finding shows it, or take the line out",
                 )
 
@@ -151,6 +151,6 @@ def unused_acceptance(stated: Stated) -> Iterator[Violation]:
         if ran and rule_id not in stated.found:
             yield Violation(
                 path=("findings", "accept", rule_id),
-                message=f"{rule_id} is accepted, and nothing finds it any more",
+                message=f"{rule_id} is accepted, but nothing finds it any more",
                 remedy="take the line out",
             )

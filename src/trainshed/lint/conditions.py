@@ -34,7 +34,9 @@ def comparison_key(argument: Value) -> str:
 def compare(scope: Scope, argument: Value, path: Path) -> Truth:
     """Return whether two values are equal."""
     if not isinstance(argument, list) or len(argument) != 2:
-        return Unknown(why="Fn::Equals has not the form that CloudFormation documents", path=path)
+        return Unknown(
+            why="Fn::Equals does not have the form that CloudFormation documents", path=path
+        )
     left, right = (scope.text(each, (*path, index)) for index, each in enumerate(argument))
     for side in (left, right):
         if isinstance(side, Unknown):

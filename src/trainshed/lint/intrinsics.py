@@ -86,7 +86,7 @@ def _with_defaults(given: Given[str], defaults: tuple[str, ...]) -> Given[str]:
 
 
 def _malformed(name: str, path: Path) -> Unknown:
-    return Unknown(why=f"{name} has not the form that CloudFormation documents", path=path)
+    return Unknown(why=f"{name} does not have the form that CloudFormation documents", path=path)
 
 
 def _ref(scope: Scope, name: Value, path: Path) -> Given[Value]:

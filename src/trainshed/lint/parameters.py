@@ -24,7 +24,7 @@ def reference_to_parameter(name: str, definition: Value, path: Path) -> Given[Va
     if default is None:
         return Unknown(why=f"parameter {name}, which has no default", path=path)
     if isinstance(default, dict | list):
-        return Unknown(why=f"parameter {name}, whose default is no text", path=path)
+        return Unknown(why=f"parameter {name}, whose default is not text", path=path)
     if kind.startswith("AWS::SSM::Parameter::Value"):
         value: Value = Symbol(f"{{{{resolve:ssm:{default}}}}}")
     elif kind == "CommaDelimitedList" or kind.startswith("List<"):

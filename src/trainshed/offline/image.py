@@ -53,7 +53,7 @@ def add_image_of(region: Region, plan: ClusterPlan) -> str:
     if not add_image(region, account, image, stack):
         raise TrainshedError(
             f"{name} needs no stand-in: its image {image} is not of this account's ECR, and the "
-            "embedded AWS takes it as present"
+            "embedded AWS assumes that it exists"
         )
     return image
 
@@ -78,8 +78,8 @@ def add_image(region: Region, account: str, image: str, stack: str | None = None
         return False
     if found["digest"]:
         raise TrainshedError(
-            f"nothing can stand for {image}: only one image has this digest; name an image.tag "
-            "for use on the embedded AWS, or build and push the image there"
+            f"no stand-in for {image} is possible: only one image has this digest; name an "
+            "image.tag for use on the embedded AWS, or build and push the image there"
         )
     if found["region"] != region.name:
         raise TrainshedError(

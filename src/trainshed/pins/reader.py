@@ -72,11 +72,11 @@ def _wrong(path: Path, message: str, line: int | None = None) -> PinError:
 
 
 def _mapping(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
-    """Refuse a key that is there twice, of which `json` takes the last."""
+    """Refuse a key that is given twice, of which `json` takes the last."""
     found = dict[str, object]()
     for key, value in pairs:
         if key in found:
-            raise DocumentError(f"the key {key!r} is there twice")
+            raise DocumentError(f"the key {key!r} is given twice")
         found[key] = value
     return found
 

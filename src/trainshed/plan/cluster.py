@@ -272,9 +272,9 @@ def _instance(notes: Notes, region: str | None) -> InstanceType | None:
     if asked.nodes.max > 1 and not (instance.efa_interfaces_max or over_tcp):
         notes.problem(
             "instance.type",
-            f"{instance.name} has no EFA, and by nothing else do accelerators of "
-            f"{instance.accelerator.family} reach those of other nodes; set nodes.max to 1, or "
-            f"take a type with EFA, for instance {catalogue.with_efa_like(instance, region).name}",
+            f"{instance.name} has no EFA, and accelerators of {instance.accelerator.family} "
+            "reach those of other nodes by EFA only; set nodes.max to 1, or take a type with "
+            f"EFA, for instance {catalogue.with_efa_like(instance, region).name}",
         )
     return instance
 

@@ -62,11 +62,11 @@ describe(
     when="the cluster is deployed, or its network is, and its project synthesises",
     why="""
 A dry run checks what a launch is made of: instance type, zone, interfaces, subnet, security groups,
-AMI, placement group, reservation and permissions. It is a dry run of the launch template that the
-cluster has, for all of its nodes that do not run yet; of one that is not deployed, what does not
-exist yet is left out. It tells nothing about capacity.
+AMI, placement group, reservation and permissions. It is a dry run of the cluster's launch template,
+for all of its nodes that do not run yet. For a cluster that is not deployed, it leaves out what
+does not exist yet. It says nothing about capacity.
 
-IAM cannot allow dry runs only: who may do them may launch, and the policy that
+IAM cannot allow dry runs alone: whoever may do them may also launch, and the policy that
 `--print-policy` prints leaves `ec2:RunInstances` out. Without it the finding TS-ACC-091 says so.
 """,
     sources=(_SOURCE,),
@@ -148,7 +148,7 @@ def try_launch(subject: Subject, launcher: Launcher) -> Iterator[Violation | Fin
             yield Violation(
                 path=("instance",),
                 message=f"a dry run of the launch of {nodes} nodes fails: {error}",
-                remedy="put right what the message names",
+                remedy="fix what the message names",
             )
             return
     if launch.left_out:

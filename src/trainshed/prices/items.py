@@ -68,6 +68,6 @@ def unit_of(item: str) -> Unit:
     if rest and item.startswith(_LUSTRE):
         return Unit.GB_MONTH
     raise TrainshedError(
-        f"{item!r} is not something that has a price (known: {', '.join(_UNITS)}, "
+        f"{item!r} is not an item with a price (known: {', '.join(_UNITS)}, "
         "lustre/DEPLOYMENT/THROUGHPUT, and on-demand/TYPE, spot/TYPE, capacity-block/TYPE)"
     )

@@ -33,7 +33,7 @@ def embedded_aws_pin(trainshed: Distribution) -> str:
             return requirement.partition(";")[0].strip()
     raise TrainshedError(
         f"trainshed {trainshed.version} does not say which version of embedded-aws it needs; "
-        "build and install it anew, in a checkout by make setup"
+        "build and install it again, in a checkout by make setup"
     )
 
 

@@ -169,7 +169,7 @@ def _shares(nodes: JobNodes, values: Values) -> int:
     at_once = micro_batch * nodes.ranks
     if together % at_once:
         raise TrainshedError(
-            f"{_GLOBAL_BATCH} {together} is no multiple of {at_once}, which is {_MICRO_BATCH} "
+            f"{_GLOBAL_BATCH} {together} is not a multiple of {at_once}, which is {_MICRO_BATCH} "
             f"{micro_batch} on {nodes.ranks} ranks of {nodes.count} nodes; set another "
             f"{_GLOBAL_BATCH} or {_MICRO_BATCH}, or take other nodes"
         )

@@ -66,7 +66,7 @@ def find_fault(kind: FaultKind, orchestrator: Orchestrator, cluster: str) -> Beh
         others = ", ".join(each for each in Orchestrator if kind in _faults(each))
         raise TrainshedError(
             f"--fault {kind}: it is for orchestrator {others}, and {cluster} has orchestrator "
-            f"{orchestrator}; rehearse without"
+            f"{orchestrator}; leave it out"
         )
     return found
 

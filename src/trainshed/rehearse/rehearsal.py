@@ -187,8 +187,8 @@ def run_job(
     nodes = rehearsal.nodes or min(_NODES, most)
     if fault and fault.of_child and nodes == 1:
         raise TrainshedError(
-            f"--fault {kind}: it is node 1, the second one, that this hits; give the "
-            "job at least --nodes 2"
+            f"--fault {kind}: this fault hits node 1, the second node; give the job at least "
+            "--nodes 2"
         )
     work = rehearsal.work
     submission = Submission(

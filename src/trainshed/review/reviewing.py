@@ -150,8 +150,9 @@ def _left_behind(before: Side, after: Side) -> Iterator[str]:
     """Say which stacks only somebody can delete, so that costs and quotas are those of later."""
     if names := ", ".join(sorted(before.stacks.keys() - after.stacks.keys())):
         yield (
-            "the costs and quotas after the change leave out the stacks that are no longer in the "
-            f"app: {names}. No deployment deletes them, so they cost on until somebody does"
+            "the costs and quotas after the change leave out the stacks that are no longer in "
+            f"the app: {names}. No deployment deletes them, so they cost money until somebody "
+            "does"
         )
 
 

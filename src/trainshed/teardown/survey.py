@@ -103,7 +103,7 @@ def survey(
     kept += _left_behind(region, cluster, names, storage, gone)
     for stack in unused if only is None else ():
         command = f"trainshed teardown {cluster.name} --stack {stack.name}"
-        kept.append(kept_network(stack, f"no stack uses it; if you need it no more: {command}"))
+        kept.append(kept_network(stack, f"no stack uses it; if you no longer need it: {command}"))
     return Survey(
         removed=tuple(removed),
         groups={

@@ -64,7 +64,7 @@ def test_a_channel_that_gets_another_distribution_says_so(trainshed: Command, ac
     assert other.code == 0
     assert (
         "us-west-2: neuron/ecs candidate was on amazon-linux-2023 and is on ubuntu-24.04 now: "
-        "root device and login name differ for whoever launches it"
+        "its root device and login name are different"
     ) in other.err
 
 
@@ -196,7 +196,7 @@ def test_a_file_that_is_no_manifest_is_refused(
     answer = trainshed("ami", "publish", str(tmp_path / "manifest.json"))
 
     assert answer.code == 2
-    assert "is not a manifest of Packer's" in answer.err
+    assert "is not a Packer manifest" in answer.err
 
 
 def test_promote_takes_every_cell_along(trainshed: Command, account: Any) -> None:
@@ -303,7 +303,7 @@ def test_rolling_back_the_oldest_fails_and_changes_nothing(
     assert account.channel("candidate") == image
 
 
-def test_rollback_passes_over_an_image_that_is_gone(
+def test_rollback_skips_an_image_that_is_gone(
     trainshed: Command, account: Any, published: list[str]
 ) -> None:
     account.aws.client("ec2").deregister_image(ImageId=published[2])
@@ -311,7 +311,7 @@ def test_rollback_passes_over_an_image_that_is_gone(
     answer = roll_back(trainshed)
 
     assert account.channel("candidate") == published[1]
-    assert f"passed over {published[2]} no longer exists" in answer.err
+    assert f"skipped because {published[2]} no longer exists" in answer.err
 
 
 def test_what_is_published_after_a_rollback_rolls_back_to_where_that_went(

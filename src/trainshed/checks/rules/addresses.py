@@ -101,8 +101,8 @@ def wasteful_layout(plan: ClusterPlan) -> Iterator[Violation]:
     over=clusters,
     title="An existing subnet must have addresses free for every node",
     why="""
-Each node, each job on it and the file system take addresses of the subnet. How many it has free
-only the account knows; EC2 refuses a launch for which there are too few.
+Each node, each job on it and the file system take addresses of the subnet. Only the account knows
+how many are free; EC2 refuses a launch when there are too few.
 """,
     severity=Severity.INFO,
     sources=("https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html",),

@@ -75,7 +75,7 @@ def v100_modules(plan: ClusterPlan) -> Iterator[Violation]:
 @rule(
     "TS-AMI-008",
     over=clusters,
-    title="The channel is that of other nodes",
+    title="The channel is for another accelerator or agent",
     severity=Severity.ERROR,
     why="""
 Each of our channels is for one accelerator and one agent. The prerequisites stack looks at
@@ -99,7 +99,7 @@ def other_cell(plan: ClusterPlan) -> Iterator[Violation]:
             path=_PATH,
             message=f"{plan.ami.asked} has AMIs of {channel.cell}, and the nodes need one of "
             f"{plan.ami.cell}",
-            remedy=f"give ami: {channel.name}, which is that of {plan.ami.cell}",
+            remedy=f"give ami: {channel.name}, the channel for {plan.ami.cell}",
         )
 
 

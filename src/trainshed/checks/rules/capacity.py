@@ -16,7 +16,7 @@ from trainshed.plan import CapacityKind, ClusterPlan
     why="""
 The EC2 API lists every type as `on-demand`, but AWS's price list has no on-demand price for some,
 and AWS's pages offer them in Capacity Blocks. A launch on demand is then likely to be refused for
-want of capacity, and the job waits in `RUNNABLE`.
+lack of capacity, and the job waits in `RUNNABLE`.
 """,
     basis=Basis.INFERRED,
     sources=(

@@ -47,7 +47,8 @@ def wide_policy(plan: ClusterPlan) -> Iterator[Violation]:
     why="""
 `read-write-delete` without a prefix covers the whole bucket. A wrong path in a clean-up of old
 checkpoints then empties it, data sets and other people's runs with it. Versions are never deleted,
-so a bucket with versioning keeps what is removed; whether it has it is not known here.
+so a bucket with versioning keeps what is removed; the cluster file does not say whether it has
+versioning.
 """,
     sources=("https://docs.aws.amazon.com/AmazonS3/latest/userguide/Versioning.html",),
     example="""

@@ -33,8 +33,8 @@ _VISIBLE = {
     title="All nodes get the same address, rank or size of the job",
     why="""
 Variables of the cluster file are those of every node and every job. The address of the main node is
-another one in each job, and the rank another one on each node: processes wait for each other for
-ever, or fail. `trainshed-launch` sets them for each job.
+another one in each job, and the rank another one on each node: processes wait for each other
+forever, or fail. `trainshed-launch` sets them for each job.
 """,
     basis=Basis.INFERRED,
     sources=("https://docs.aws.amazon.com/batch/latest/userguide/mnp-env-vars.html",),

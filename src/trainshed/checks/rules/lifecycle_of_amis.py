@@ -84,8 +84,8 @@ def ubuntu_20(plan: ClusterPlan) -> Iterator[Violation]:
     title="AWS puts no new AMI under this Neuron parameter",
     why="""
 The parameters of Neuron's Deep Learning AMIs for one framework have its release in their name, and
-AWS goes on under another name with the next. Those of Ubuntu 22.04 ended with SDK 2.30. What is
-there stays as it is, or disappears.
+AWS goes on under another name with the next. Those of Ubuntu 22.04 ended with SDK 2.30. Existing
+AMIs stay as they are, or disappear.
 """,
     sources=(
         "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/dlami/index.html",

@@ -78,7 +78,7 @@ def linked_without_backups(plan: ClusterPlan) -> Iterator[Violation]:
     severity=Severity.INFO,
     why="""
 A job that is tried again gets other nodes, with empty disks. Without shared storage, or a bucket
-that it may write to, it finds no checkpoint there and begins anew.
+that it may write to, it finds no checkpoint and starts from the beginning.
 """,
     basis=Basis.INFERRED,
     sources=("https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html",),

@@ -23,9 +23,9 @@ _GP3_TIB_BY_DEFAULT = 50
     over=clusters,
     title="The quota of vCPUs must cover every node",
     why="""
-EC2 launches no more on-demand instances than the account's quota of vCPUs for their family
-allows, which often is 0 in a new account. All nodes of a job launch at once, so a quota for some
-of them is no help: the job waits in `RUNNABLE`. AWS may take days to grant a larger one. Instances
+EC2 launches no more on-demand instances than the account's quota of vCPUs for their family allows,
+which often is 0 in a new account. All nodes of a job launch at once, so a quota for only some of
+them does not help: the job waits in `RUNNABLE`. AWS may take days to grant a larger one. Instances
 of Capacity Blocks do not count.
 """,
     severity=Severity.INFO,
@@ -129,7 +129,7 @@ def network_interfaces(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[V
             path=("instance", "nodes", "max"),
             message=f"{nodes} nodes have {per_node} network interfaces each, {nodes * per_node} in "
             f"all{together}; an account may have {_INTERFACES_BY_DEFAULT} in a region by default",
-            remedy="if the account has not more, ask for it: "
+            remedy="if the account's quota is lower, ask for more: "
             f"{increase_command(NETWORK_INTERFACES, total, plan.region)}",
         )
 
@@ -162,6 +162,6 @@ def root_volumes(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violati
             message=f"the root volumes of {nodes} nodes, {gib} GiB each, need "
             f"{quota_needs([plan])[GP3_STORAGE]} TiB of gp3{together}; an account may have "
             f"{_GP3_TIB_BY_DEFAULT} in a region by default",
-            remedy="take a smaller instance.root_gib, or if the account has not more, ask for it: "
-            f"{increase_command(GP3_STORAGE, tib, plan.region)}",
+            remedy="take a smaller instance.root_gib, or if the account's quota is lower, ask "
+            f"for more: {increase_command(GP3_STORAGE, tib, plan.region)}",
         )

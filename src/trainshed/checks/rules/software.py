@@ -197,10 +197,10 @@ def newer_efa(plan: ClusterPlan) -> Iterator[Violation]:
 @rule(
     "TS-SW-008",
     over=clusters,
-    title="AWS patches the image until a known day",
+    title="AWS patches the image until a published date",
     severity=Severity.INFO,
     why="""
-AWS builds its Deep Learning Containers anew, with security updates, until a year or less after the
+AWS rebuilds its Deep Learning Containers with security updates until a year or less after the
 release of the framework in them. Afterwards the same image stays as it is.
 """,
     sources=(DEEP_LEARNING_CONTAINERS_SOURCE,),
@@ -222,7 +222,7 @@ def patched_until(plan: ClusterPlan) -> Iterator[Violation]:
         yield Violation(
             path=image.path,
             message=f"AWS patches its images of PyTorch {release} until {until}",
-            remedy="take a later release of PyTorch when that day has come",
+            remedy="take a later release of PyTorch after that date",
         )
 
 

@@ -39,7 +39,7 @@ def zone_by_name(plan: ClusterPlan) -> Iterator[Violation]:
 @rule(
     "TS-ZON-002",
     over=clusters,
-    title="What exists may be in another zone than the chosen one",
+    title="An existing subnet or reservation may be in another zone than the cluster",
     why="""
 A subnet, a reservation and a Capacity Block have a zone already. Without `zone`, trainshed
 takes the first that offers the instance type. If the two differ, nodes do not launch: EC2
@@ -109,7 +109,7 @@ def zone_of_file_system(plan: ClusterPlan) -> Iterator[Violation]:
 @rule(
     "TS-ZON-004",
     over=clusters,
-    title="One zone of the region offers the instance type",
+    title="Only one zone of the region offers the instance type",
     why="""
 When EC2 has no capacity for a type in a zone, another zone may have it. Where one zone offers the
 type, nodes come from there or not at all.
@@ -137,6 +137,6 @@ def only_zone(plan: ClusterPlan) -> Iterator[Violation]:
         elsewhere = f", or use another region ({', '.join(others)})" if others else ""
         yield Violation(
             path=("instance", "type"),
-            message=f"in {plan.region} {zones[0]} alone offers {plan.instance.name}",
+            message=f"only {zones[0]} of {plan.region} offers {plan.instance.name}",
             remedy=f"reserve capacity for what must run at a certain time{elsewhere}",
         )

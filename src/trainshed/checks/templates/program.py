@@ -83,7 +83,7 @@ def run_programs(
                 runs[tool] = _failed(tool, str(error), seconds)
             except (LookupError, TypeError, AttributeError):
                 # Another release of it, perhaps.
-                runs[tool] = _failed(tool, "it printed JSON of another form", seconds)
+                runs[tool] = _failed(tool, "it printed JSON in an unknown form", seconds)
     return tuple(runs[tool] for tool in ready)
 
 

@@ -71,7 +71,7 @@ def _run(
         if error := (report.get("metadata") or {}).get("error"):
             return ToolRun(tool=tool, state=State.FAILED, reason=str(error), findings=found)
     if tool not in judges:
-        reason = "the app did not ask it: add the stacks of its clusters with add_fleet"
+        reason = "the app does not run it: add the stacks of its clusters with add_fleet"
         return ToolRun(tool=tool, state=State.NOT_RUN, reason=reason, findings=found)
     return ToolRun(tool=tool, findings=found)
 

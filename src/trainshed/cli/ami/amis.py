@@ -40,7 +40,7 @@ def list_command(region: RegionsOption = None, as_json: JsonOption = False) -> N
         blind += found.blind
     print_records(records, columns=_LISTED, headings={"image_id": "AMI"}, as_json=as_json)
     for why in blind:
-        say(f"not everything was seen: {why}", err=True)
+        say(f"could not look everywhere: {why}", err=True)
 
 
 def test_command(
@@ -73,10 +73,10 @@ def test_command(
 
 def prune_command(
     keep: Annotated[
-        int, typer.Option(help="Newest different AMIs of each channel's history that stay.")
+        int, typer.Option(help="How many of the newest AMIs of each channel's history to keep.")
     ] = 3,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Remove them; without it, only say so.")
+        bool, typer.Option("--yes", help="Remove them; without it, only list them.")
     ] = False,
     region: RegionsOption = None,
     as_json: JsonOption = False,

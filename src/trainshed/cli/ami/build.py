@@ -43,8 +43,7 @@ def build_command(
         list[str] | None,
         typer.Option(
             "--subnet",
-            help="Subnet to build in; give it again for those to move to when there is no "
-            "capacity.",
+            help="Subnet to build in; give it again for others to try when there is no capacity.",
             show_default="those of the default VPC, in turn",
             metavar="SUBNET",
         ),

@@ -116,7 +116,7 @@ def rollback_command(
         check_same_build([plan.ami for plan in plans.values()])
         for here, plan in plans.items():
             for skipped in plan.skipped:
-                say(f"{here.name}: passed over {skipped}", err=True)
+                say(f"{here.name}: skipped because {skipped}", err=True)
             done += _write({here: plan.ami}, channel, plan.note, as_json)
     _finish(done, as_json)
 
@@ -128,7 +128,7 @@ def _write(targets: dict[Region, Ami], channel: str, note: str, as_json: bool) -
         if written.previous_base not in ("", written.base):
             say(
                 f"{written.region}: {written.channel} was on {written.previous_base} and is on "
-                f"{written.base} now: root device and login name differ for whoever launches it",
+                f"{written.base} now: its root device and login name are different",
                 err=True,
             )
         if not as_json:

@@ -38,7 +38,7 @@ EC2 Auto Scaling could not launch nodes; its message is quoted.
 
 EC2 Auto Scaling knows why a launch failed, also where AWS Batch gives no reason.
 """,
-    remedy="What the finding names for each message",
+    remedy="Do what the finding says about the message",
 )
 def failed_launches(evidence: Evidence) -> Iterator[Violation]:
     """EC2 Auto Scaling knows why a launch failed, also where AWS Batch gives no reason."""
@@ -47,7 +47,7 @@ def failed_launches(evidence: Evidence) -> Iterator[Violation]:
         latest = max(each.at for each in evidence.failed_launches if each.message == message)
         remedy = next(
             (text for part, text in _REMEDIES.items() if part in message.casefold()),
-            "put right what the message names",
+            "fix what the message names",
         )
         yield Violation(
             message=f"a launch of nodes failed at {latest:%Y-%m-%d %H:%M} UTC: "
@@ -89,7 +89,7 @@ use.
 
 Nodes of a reservation or a block are there between its start and its end.
 """,
-    remedy="Wait, fewer nodes, or another one",
+    remedy="Wait, use fewer nodes, or name another one",
 )
 def reservation(evidence: Evidence) -> Iterator[Violation]:
     """Nodes of a reservation or a block are there between its start and its end."""
@@ -118,17 +118,18 @@ def reservation(evidence: Evidence) -> Iterator[Violation]:
 @rule(
     "TS-JOB-033",
     over=jobs,
-    title="Nodes of a job that waits are billed while EC2 lacks the others",
+    title="Nodes of a waiting job are billed while EC2 has no capacity for the others",
     why="""
-Some nodes of a job that waits are there, and billed, while EC2 lacks the others; it says how many,
-and their price an hour.
+Some nodes of a waiting job run, and are billed, while EC2 has no capacity for the others; the
+finding says how many, and their price per hour.
 
-Nodes of a job that has not got all are billed while it waits; reserved ones are anyway.
+Nodes that have started are billed while their job waits for the others; reserved ones are billed
+anyway.
 """,
     remedy="End the job, or ask for fewer nodes; `job.capacity_wait_hours` limits the wait",
 )
 def idle_nodes(evidence: Evidence) -> Iterator[Violation]:
-    """Nodes of a job that has not got all are billed while it waits; reserved ones are anyway."""
+    """Nodes are billed while their job waits for the others; reserved ones are billed anyway."""
     placed = sum(each.nodes for each in evidence.placed)
     idle = sum(each.is_running for each in evidence.instances) - placed
     wanted = evidence.job.node_count

@@ -18,14 +18,15 @@ _NO_COMMAND = (
 )
 # What ECS says of a container that did not start, and what to do.
 _NOT_STARTED = {
-    "cannotpullcontainererror": "the container image {image} is not there, or nodes may not or "
-    "cannot pull it: build and push it (trainshed container push CLUSTER), and check the tag; on "
-    "the embedded AWS, trainshed offline image CLUSTER puts a stand-in there",
+    "cannotpullcontainererror": "the container image {image} is not there, or nodes are not "
+    "allowed to pull it, or cannot reach it: build and push it (trainshed container push "
+    "CLUSTER), and check the tag; on the embedded AWS, trainshed offline image CLUSTER puts a "
+    "stand-in there",
     "log group does not exist": "somebody deleted the log group; create it again: aws logs "
     "create-log-group --log-group-name {log_group}",
     "executable file not found": _NO_COMMAND,
     "no such file or directory": _NO_COMMAND,
-    "resourceinitializationerror": "nodes may not read the secret, or do not reach it",
+    "resourceinitializationerror": "nodes may not read the secret, or cannot reach it",
     "outofmemory": "the container needs more memory than the node has: use smaller batches, or a "
     "larger instance type",
 }
@@ -33,12 +34,12 @@ _NO_SUCH_COMMAND = 127
 # Docker's codes and those of trainshed-launch; docs/jobs.md.
 _CODES = {
     1: "the command itself failed",
-    78: "what the launcher was told of the job is wrong, or its options are",
+    78: "the variables of the job or the options of the launcher are wrong",
     125: "the container could not be run",
     126: "the command cannot be executed; is it executable, and for this architecture?",
     _NO_SUCH_COMMAND: "the command is not in the container image; with --plain it is started "
     "without trainshed-launch, which only our images have",
-    137: "the process was killed by SIGKILL, mostly for want of memory",
+    137: "the process was killed by SIGKILL, mostly because memory ran out",
     143: "the process was ended by SIGTERM",
     PEER_LOST: "a node of the job was lost, lacks a device, or did not come in time",
 }
@@ -55,7 +56,7 @@ small.
 
 A container that does not start ends the attempt, before anything is printed.
 """,
-    remedy="What the finding names for each reason",
+    remedy="Do what the finding says about the reason",
 )
 def container(evidence: Evidence) -> Iterator[Violation]:
     """A container that does not start ends the attempt, before anything is printed."""
@@ -64,7 +65,7 @@ def container(evidence: Evidence) -> Iterator[Violation]:
             continue
         reason = ending.reason.casefold()
         known = [text for part, text in _NOT_STARTED.items() if part in reason]
-        remedy = (known or ["put right what the reason names"])[0]
+        remedy = (known or ["fix what the reason names"])[0]
         if known or ending.cause is not EndCause.HOST_ENDED:
             yield Violation(
                 message=f"the container did not run: {ending.reason.rstrip('.')}",
@@ -78,8 +79,8 @@ def container(evidence: Evidence) -> Iterator[Violation]:
     title="A node ended with an exit code",
     severity=Severity.ERROR,
     why="""
-A node ended with an exit code, which is explained, by the program or file that its last lines say
-is missing.
+A node ended with an exit code. The finding explains the code, and names the program or file that
+the last lines say is missing.
 
 The exit code of the main node's container is that of the launcher.
 """,
@@ -145,7 +146,7 @@ def host(evidence: Evidence) -> Iterator[Violation]:
     why="""
 A job ends when an attempt takes longer than it may.
 """,
-    remedy="A longer `--timeout-hours` or `job.timeout_hours`",
+    remedy="Give a longer `--timeout-hours` or `job.timeout_hours`",
 )
 def timeout(evidence: Evidence) -> Iterator[Violation]:
     """A job ends when an attempt takes longer than it may."""

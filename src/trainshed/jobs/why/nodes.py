@@ -25,7 +25,7 @@ Nodes failed their first boot; what they signalled is quoted.
 
 A node whose first boot fails says why, powers itself off and takes no job.
 """,
-    remedy="Programs of a node (docs/node-programs.md) says what they check",
+    remedy="See in docs/node-programs.md what nodes check",
 )
 def boots(evidence: Evidence) -> Iterator[Violation]:
     """A node whose first boot fails says why, powers itself off and takes no job."""
@@ -38,8 +38,8 @@ def boots(evidence: Evidence) -> Iterator[Violation]:
     for reason, instances in failed.items():
         yield Violation(
             message=f"the boot of {_ids(instances)} failed: {reason}",
-            remedy="docs/node-programs.md says what a node checks; the rest it said: aws ec2 "
-            f"get-console-output --output text --instance-id {instances[0].instance_id}",
+            remedy="docs/node-programs.md says what a node checks; its whole console output: aws "
+            f"ec2 get-console-output --output text --instance-id {instances[0].instance_id}",
         )
 
 
@@ -49,7 +49,7 @@ def boots(evidence: Evidence) -> Iterator[Violation]:
     title="Nodes have run for ten minutes, and have not joined ECS",
     severity=Severity.ERROR,
     why="""
-Nodes run for ten minutes and have not joined ECS.
+Nodes have run for ten minutes, and have not joined ECS.
 
 A node takes jobs after its ECS agent has joined the compute environment's cluster.
 """,
@@ -70,8 +70,8 @@ def joined(evidence: Evidence) -> Iterator[Violation]:
         minutes = min(evidence.now - each.launched_at for each in late) // timedelta(minutes=1)
         booted = all(each.boot == "ok" for each in late)
         yield Violation(
-            message=f"{_ids(late)} run for {minutes} minutes and more, and have not joined ECS; "
-            + ("their boot was right" if booted else "their boot has not ended"),
+            message=f"{_ids(late)} did not join ECS within {minutes} minutes; "
+            + ("their boot succeeded" if booted else "their boot has not ended"),
             remedy="check that their subnet reaches ECS (docs/networks.md)"
             if booted
             else "a node waits half an hour for its file system; look at one: aws ec2 "
@@ -88,7 +88,7 @@ The containers of some nodes are not up: the nodes pull the image.
 
 A node pulls the container image and unpacks it before its command starts.
 """,
-    remedy="Wait, or a smaller image",
+    remedy="Wait, or use a smaller image",
 )
 def containers(evidence: Evidence) -> Iterator[Violation]:
     """A node pulls the container image and unpacks it before its command starts."""
@@ -104,7 +104,7 @@ def containers(evidence: Evidence) -> Iterator[Violation]:
         message=f"the container of node {ranges(pulling)} of "
         f"{job.node_count} is not up{since}: the node pulls {job.image} and unpacks it",
         remedy="wait: trainshed-launch gives the nodes half an hour, or what its --wait says; a "
-        "smaller image, or one in this region's ECR, comes sooner",
+        "smaller image, or one in this region's ECR, is pulled faster",
     )
 
 

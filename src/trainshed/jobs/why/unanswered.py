@@ -12,16 +12,16 @@ from trainshed.jobs.why.judging import jobs
     over=jobs,
     title="AWS refused a question about the job",
     why="""
-AWS refused a question of `job why`, for instance for want of a permission.
+AWS refused a question of `job why`, for instance because a permission is missing.
 
-What could not be asked may hide the reason.
+The answer might have shown the reason.
 """,
-    remedy="The permissions that jobs (docs/jobs.md) lists",
+    remedy="Grant the permissions that docs/jobs.md lists",
 )
 def unanswered(evidence: Evidence) -> Iterator[Violation]:
-    """What could not be asked may hide the reason."""
+    """An answer that AWS refused might have shown the reason."""
     for refusal in evidence.unanswered:
         yield Violation(
             message=f"not looked at: {refusal}",
-            remedy="docs/jobs.md lists the permissions; then ask again",
+            remedy="grant the permissions that docs/jobs.md lists, and ask again",
         )

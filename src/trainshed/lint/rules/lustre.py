@@ -49,7 +49,7 @@ Resources:
 
 @rule(
     "TS-LUS-009",
-    title="The security group of a Lustre file system lacks ports of Lustre",
+    title="The security group of a Lustre file system does not open all ports of Lustre",
     severity=Severity.ERROR,
     why="""
 Clients and servers of Lustre talk over TCP port 988 and ports 1018 to 1023, each to the other, so
@@ -141,7 +141,7 @@ def _port_text(ports: list[int]) -> str:
 
 @rule(
     "TS-LUS-010",
-    title="FSx does not make a Lustre file system of this size or throughput",
+    title="FSx has no Lustre file system of this size or throughput",
     severity=Severity.ERROR,
     why="""
 FSx takes certain sizes and throughputs only, which depend on the deployment type and the kind of
@@ -250,7 +250,7 @@ def old_version(system: LintedFileSystem) -> Iterator[Violation]:
 
 @rule(
     "TS-LUS-013",
-    title="FSx makes no file system with EFA like this",
+    title="FSx refuses this file system with EFA",
     severity=Severity.ERROR,
     why="""
 A file system that can be reached over EFA must be `PERSISTENT_2` with a metadata configuration, on

@@ -20,7 +20,7 @@ _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/p
 
 @rule(
     "TS-PCL-007",
-    title="Nodes with EFA cards are in a queue of AWS Batch, which uses none",
+    title="Nodes with EFA cards are in a queue of AWS Batch, which does not use EFA",
     why="""
 With the scheduler `awsbatch` ParallelCluster makes no network interfaces, and so none with EFA:
 what nodes exchange goes over TCP and one network card.

@@ -186,10 +186,10 @@ def _zones(group: NodeGroup, document: LintedFile) -> list[str]:
 
 @rule(
     "TS-CAP-011",
-    title="Nodes of a Capacity Block are to be in a placement group",
+    title="Nodes of a Capacity Block are put into a placement group",
     why="""
-The nodes of a Capacity Block are placed together when the block is reserved. A placement group is
-a second wish about the place: when both cannot be met, launches fail with
+The nodes of a Capacity Block are placed together when the block is reserved. A placement group is a
+second constraint on the place: when both cannot be met, launches fail with
 `InsufficientInstanceCapacity`.
 """,
     sources=(

@@ -92,7 +92,7 @@ def _judged(
     yield Violation(
         path=known[0].path,
         message=f"{' and '.join(each.logical_id for each in known)}, of EFA interfaces of "
-        f"{group.name}, allows not all {' and '.join(ways)} traffic of its own members: "
+        f"{group.name}, does not allow all {' and '.join(ways)} traffic of its own members: "
         f"{'; '.join(reasons)}",
         remedy="add AWS::EC2::SecurityGroupIngress and AWS::EC2::SecurityGroupEgress with "
         'IpProtocol "-1" that name the group itself',

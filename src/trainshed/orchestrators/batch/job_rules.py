@@ -35,7 +35,7 @@ The job depends on others; an error when one of them has failed.
 
 A job starts after those that it depends on, and fails with them.
 """,
-    remedy="`trainshed job why` of the other job",
+    remedy="Run `trainshed job why` for the other job",
 )
 def dependencies(evidence: Evidence) -> Iterator[Violation]:
     """A job starts after those that it depends on, and fails with them."""
@@ -84,7 +84,7 @@ invalid.
 
 A compute environment launches nodes when it is enabled and valid.
 """,
-    remedy="Put right what its reason names, and enable it",
+    remedy="Fix what its reason names, and enable it",
 )
 def environments(evidence: Evidence) -> Iterator[Violation]:
     """A compute environment launches nodes when it is enabled and valid."""
@@ -93,8 +93,8 @@ def environments(evidence: Evidence) -> Iterator[Violation]:
         if each.status == "INVALID":
             yield Violation(
                 message=f"compute environment {each.name} is INVALID{said}",
-                remedy="put right what the reason names, then: aws batch "
-                f"update-compute-environment --compute-environment {each.name} --state ENABLED",
+                remedy="fix what the reason names, then: aws batch update-compute-environment "
+                f"--compute-environment {each.name} --state ENABLED",
             )
         elif each.state != "ENABLED":
             yield Violation(
@@ -115,7 +115,7 @@ The compute environment is of a type that runs no multi-node jobs, for instance 
 
 AWS Batch runs multi-node parallel jobs on managed on-demand EC2 only.
 """,
-    remedy="A queue whose compute environments are of type EC2",
+    remedy="Use a queue whose compute environments are of type EC2",
 )
 def kinds(evidence: Evidence) -> Iterator[Violation]:
     """AWS Batch runs multi-node parallel jobs on managed on-demand EC2 only."""
@@ -136,7 +136,7 @@ def kinds(evidence: Evidence) -> Iterator[Violation]:
     why="""
 The whole job must fit in one compute environment at once.
 """,
-    remedy="Fewer nodes, or a larger `instance.nodes.max`",
+    remedy="Use fewer nodes, or raise `instance.nodes.max`",
 )
 def size(evidence: Evidence) -> Iterator[Violation]:
     """The whole job must fit in one compute environment at once."""
@@ -162,7 +162,7 @@ ones.
 
 AWS Batch says itself why the job at the head of a queue is stuck.
 """,
-    remedy="What the finding names for each reason",
+    remedy="Do what the finding says about the reason",
 )
 def status_reason(evidence: Evidence) -> Iterator[Violation]:
     """AWS Batch says itself why the job at the head of a queue is stuck."""

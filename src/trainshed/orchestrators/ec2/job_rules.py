@@ -18,8 +18,8 @@ A node of a cluster with orchestrator ec2 did not get the job's command.
 
 A node whose agent does not answer, or that has ended, does not start its part.
 """,
-    remedy="It has ended, or its Systems Manager agent does not answer: terminate it, and "
-    "submit again",
+    remedy="Terminate the node whose Systems Manager agent does not answer, and submit the job "
+    "again",
 )
 def delivery(evidence: Evidence) -> Iterator[Violation]:
     """A node whose agent does not answer, or that has ended, does not start its part."""
@@ -33,6 +33,6 @@ def delivery(evidence: Evidence) -> Iterator[Violation]:
             message=f"node {ranges(node.index for node in lost)} "
             f"({', '.join(str(node.address) for node in lost)}) did not get the command: it has "
             "ended, or its Systems Manager agent does not answer",
-            remedy="terminate what does not answer, so that it is replaced, and submit the job "
-            "again",
+            remedy="terminate the instance that does not answer, so that it is replaced, and "
+            "submit the job again",
         )

@@ -178,7 +178,11 @@ class Ec2Scheduler:
         raise Failure(
             f"{count} nodes are needed, and {len(free)} of {self.cluster} are free: "
             f"{len(booted)} have booted"
-            + (f"; others run {', '.join(jobs)}: wait for that, or cancel it" if jobs else "")
+            + (
+                f"; others run {', '.join(jobs)}: wait for these jobs, or cancel them"
+                if jobs
+                else ""
+            )
             + (f"; Systems Manager does not reach {', '.join(offline)}" if offline else "")
             + f"; see the launches: aws autoscaling describe-scaling-activities "
             f"--auto-scaling-group-name {self.group}"

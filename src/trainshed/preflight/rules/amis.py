@@ -36,7 +36,7 @@ def ami_of(subject: Subject) -> Ami | None:
 @rule(
     "TS-ACC-040",
     over=accounts,
-    title="The AMI is not there",
+    title="The AMI does not exist",
     when="always",
     why="""
 The stack reads the channel's parameter when it is deployed, and EC2 the AMI when a node is
@@ -62,7 +62,7 @@ def ami_is_there(subject: Subject) -> Iterator[Violation]:
     if ami is None:
         yield Violation(
             path=_PATH,
-            message=f"{found}{held} is not in {plan.region}, or not for this account to launch",
+            message=f"{found}{held} is not in {plan.region}, or this account may not launch it",
             remedy=plan.ami.remedy,
         )
     elif ami.state != "available":
@@ -184,5 +184,5 @@ def ami_is_recent(subject: Subject) -> Iterator[Violation]:
         yield Violation(
             path=_PATH,
             message=f"{ami.image_id} ({ami.name}, of account {ami.owner}) is {days} days old",
-            remedy="bake and publish a new one, and test it before: docs/amis.md",
+            remedy="bake a new one, test it, and publish it: docs/amis.md",
         )

@@ -22,7 +22,7 @@ NOT_ANSWERED = describe(
     when="a call is refused for another reason, throttled again and again, or takes too long",
     why="""
 What was not checked may be wrong. Throttled calls are tried again, by boto3's standard mode, before
-this is said; a call that takes long holds up no other.
+this finding is given; a slow call holds up no other.
 """,
     sources=("https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html",),
     severity=Severity.WARNING,

@@ -20,7 +20,7 @@ _OTHER_QUOTAS = ("spot", "capacity-block")
     when="always",
     why="""
 A type that the zone does not offer is never launched: EC2 answers `Unsupported`, and AWS Batch
-tries again forever. The catalogue is of one day; EC2 says what is offered today.
+tries again forever. The catalogue says what was offered on one day; EC2 says what is offered today.
 """,
     actions=("ec2:DescribeInstanceTypeOfferings",),
     sources=(

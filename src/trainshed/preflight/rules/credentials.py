@@ -14,8 +14,7 @@ WHOSE = "TS-ACC-003"
     title="The credentials are of another account",
     when="the cluster file names its account",
     why="""
-Everything else that the account says is then about another account than the one that the cluster
-is deployed to.
+All other answers then come from an account to which the cluster is not deployed.
 """,
     sources=("https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html",),
     severity=Severity.ERROR,

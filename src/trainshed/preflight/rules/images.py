@@ -67,7 +67,7 @@ def _manifest(subject: Subject, image: _Image) -> dict[str, Any] | None:
 @rule(
     "TS-ACC-050",
     over=accounts,
-    title="The container image is not there",
+    title="The container image does not exist",
     when=_WHEN,
     why="""
 A job whose image cannot be pulled gets its nodes, which are billed, and fails on each of them.
@@ -142,10 +142,10 @@ def image_is_to_be_pushed(subject: Subject) -> Iterator[Violation]:
 @rule(
     "TS-ACC-052",
     over=accounts,
-    title="Container image and AMI may not go together",
+    title="Container image and AMI may not fit together",
     when="image and AMI are there; the findings are TS-IMG-001 to 004",
     why="""
-The driver on the host and the libraries in the image must be of versions that go together. Images
+The driver on the host and the libraries in the image must be of versions that fit together. Images
 that `trainshed container build` makes say by labels what they need, and AMIs of `trainshed ami
 build` by tags what they have.
 """,

@@ -89,7 +89,7 @@ def begins_later(subject: Subject) -> CapacityReservation | None:
 @rule(
     "TS-ACC-030",
     over=accounts,
-    title="The reservation or Capacity Block is not there, or is over",
+    title="The reservation or Capacity Block does not exist, or has ended",
     when=_WHEN,
     why="""
 A launch that targets a reservation which does not exist in the region, or has ended, is refused.
@@ -109,7 +109,7 @@ def reservation_is_there(subject: Subject) -> Iterator[Violation]:
             path=_path(subject),
             message=f"there is no {named} in {subject.plan.region}, or it is of another account "
             "that does not share it",
-            remedy="name one of aws ec2 describe-capacity-reservations",
+            remedy="name one that aws ec2 describe-capacity-reservations lists",
         )
     elif found.is_over(subject.now):
         ended = f" since {found.ends_at:{_TIME}}" if found.ends_at else ""
@@ -178,7 +178,8 @@ def group_has_a_block(subject: Subject) -> Iterator[Violation]:
         return
     group = find_group(subject.aws, named)
     if group is None:
-        message, remedy = f"there is no {named}", "name one of aws resource-groups list-groups"
+        message, remedy = f"there is no {named}", "name one that aws resource-groups list-groups "
+        "lists"
     elif not group.is_pool:
         message = f"{named} is not of type AWS::EC2::CapacityReservationPool"
         remedy = "make a group with this type in its configuration, and add the blocks to it"
@@ -199,9 +200,9 @@ def group_has_a_block(subject: Subject) -> Iterator[Violation]:
     title="The reservation or Capacity Block has fewer instances than the cluster",
     when=_WHEN,
     why="""
-A multi-node job starts when all of its nodes are there. A reservation that is named takes no node
-more than it is for, and a job of more nodes waits forever. The Capacity Blocks of a resource group
-count together while they are there at one time.
+A multi-node job starts when all of its nodes are there. A named reservation takes no more nodes
+than it has instances, and a job of more nodes waits forever. The Capacity Blocks of a resource
+group count together while they are there at one time.
 """,
     actions=(*_GROUP_ACTIONS, "ec2:DescribeInstances"),
     sources=(_RESERVATIONS, _BLOCKS),

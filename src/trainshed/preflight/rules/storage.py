@@ -48,7 +48,7 @@ def _region_of(subject: Subject, bucket: str) -> str | None:
 @rule(
     "TS-ACC-060",
     over=accounts,
-    title="A bucket is not there",
+    title="A bucket does not exist",
     when="job.buckets or storage.lustre.s3 names buckets",
     why="""
 A file system that is linked to a bucket which does not exist fails after minutes, and its
@@ -119,7 +119,7 @@ def file_system_is_usable(subject: Subject) -> Iterator[Violation]:
         yield Violation(
             path=_EXISTING,
             message=f"there is no file system {named} in {subject.plan.region}",
-            remedy="name one of aws fsx describe-file-systems",
+            remedy="name one that aws fsx describe-file-systems lists",
         )
         return
     if found["Lifecycle"] not in _MOUNTABLE:

@@ -28,7 +28,7 @@ def existing_subnet(subject: Subject) -> dict[str, Any] | None:
 @rule(
     "TS-ACC-022",
     over=accounts,
-    title="The subnet is not there, or not where the cluster is",
+    title="The subnet does not exist, or is not in the cluster's VPC and zone",
     when=_WHEN,
     why="""
 Nodes, their file system and their reservation are in one zone, and so must be the subnet. Letters
@@ -48,7 +48,7 @@ def subnet_fits(subject: Subject) -> Iterator[Violation]:
         yield Violation(
             path=_PATH,
             message=f"there is no subnet {network.subnet_id} in {subject.plan.region}",
-            remedy="name one of aws ec2 describe-subnets",
+            remedy="name one that aws ec2 describe-subnets lists",
         )
         return
     if subnet["VpcId"] != network.vpc_id:

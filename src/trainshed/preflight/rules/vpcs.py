@@ -121,7 +121,7 @@ def _nat_gateways(subject: Subject) -> int:
 @rule(
     "TS-ACC-024",
     over=accounts,
-    title="The VPC resolves no names of AWS",
+    title="The VPC does not resolve AWS's names",
     when=_WHEN,
     why="""
 Nodes find their file system and interface endpoints by names that only AWS's resolver knows: the

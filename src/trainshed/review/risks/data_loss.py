@@ -1,4 +1,4 @@
-"""Data that is deleted, or that the cluster loses sight of."""
+"""Data that is deleted, or that the cluster no longer uses."""
 
 from collections.abc import Iterator
 
@@ -65,8 +65,8 @@ def _given_up(affected: Affected) -> Iterator[Risk]:
         yield affected.risk(
             RiskKind.DATA_LOSS,
             Level.HIGH,
-            f"{what}: a policy keeps what is in it, but the cluster loses sight of it and goes on "
-            f"without, and it costs until somebody deletes it{stopped}",
+            f"{what}: a policy keeps what is in it, but the cluster no longer uses it, and it "
+            f"costs money until somebody deletes it{stopped}",
             _adopt(affected),
         )
 

@@ -11,7 +11,7 @@ from trainshed.review.resource_types import called, holds_data, holds_what_passe
 from trainshed.review.risks.affected import Affected, leaves_of, whole_number
 
 _POLICIES = {DELETION: "leaves its stack", REPLACEMENT: "is replaced"}
-_ASK = "ask why it need no longer be protected"
+_ASK = "ask why it no longer needs protection"
 _OFF = "can be deleted from now on"
 # Properties that protect while they have one of these values, by their names in every type.
 _ON = ("true", "active", "enabled", "prevent-all-deletion", "prevent-force-deletion")

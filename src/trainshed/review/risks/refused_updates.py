@@ -100,8 +100,8 @@ def _same_folder(affected: Affected) -> Iterator[Risk]:
     ):
         yield _refusal(
             affected,
-            f"FSx takes one link for each folder, and the new one (because of {affected.forcing}) "
-            "comes before the old one goes",
+            "FSx takes one link for each folder, and the new one (because of "
+            f"{affected.forcing}) is made before the old one is removed",
             "deploy once without the link, then with the new one",
         )
 

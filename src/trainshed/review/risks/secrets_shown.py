@@ -35,8 +35,8 @@ def secrets_shown(affected: Affected) -> Iterator[Risk]:
             yield affected.risk(
                 RiskKind.SECRET_SHOWN,
                 Level.HIGH,
-                f"{name} gets the value of a secret, which then stands in {it} for all who may "
-                "describe it",
+                f"{name} gets the value of a secret, which everybody who may describe {it} can "
+                "then read",
                 "give the ARN of the secret, not its value: Secrets of a container, or have the "
                 "program read it",
             )
@@ -52,7 +52,8 @@ def secrets_shown(affected: Affected) -> Iterator[Risk]:
             yield affected.risk(
                 RiskKind.SECRET_SHOWN,
                 Level.HIGH,
-                f"{name} has its value in the template, and so in {it} for all who may describe it",
+                f"{name} has its value in the template, and so everybody who may describe {it} "
+                "can read it",
                 "revoke it, put another one into Secrets Manager, and give its ARN",
             )
 

@@ -57,7 +57,7 @@ def default_group_as_it_is(plan: ClusterPlan) -> Iterator[Violation]:
     title="Rules are added to the default security group of an existing VPC",
     why=_DEFAULT_GROUP
     + """
-The rules that it lacks are added, and apply to everything else in that group, too.
+The missing rules are added, and apply to everything else in that group, too.
 """,
     basis=Basis.INFERRED,
     sources=_SOURCES,

@@ -57,7 +57,7 @@ def no_ecs_agent(plan: ClusterPlan) -> Iterator[Violation]:
     "TS-CAP-003",
     over=clusters,
     orchestrators=(Orchestrator.BATCH,),
-    title="Nodes are kept on a Capacity Block that is there for a time only",
+    title="Nodes are kept on a Capacity Block, which exists only for a time",
     why="""
 With `instance.nodes.min`, AWS Batch keeps that many nodes at all times. Before the block begins
 and after it ends each launch fails, and AWS Batch tries again and again; it may turn the compute
