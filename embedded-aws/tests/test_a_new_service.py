@@ -1,6 +1,5 @@
 """A new service is a folder of the package, and nothing else."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,8 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 from amis import AMAZON_LINUX
+from other_package import make_package
 
-import embedded_aws
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from embedded_aws.process import start
@@ -86,20 +85,13 @@ class Transcribe:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of the new service, in a package that servers find first."""
-    root = tmp_path_factory.mktemp("new-service")
-    package = root / "embedded_aws"
-    package.mkdir()
-    for each in Path(embedded_aws.__path__[0]).iterdir():
-        (package / each.name).symlink_to(each)
-    folder = package / "transcribe"
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    (folder / "service.py").write_text(SERVICE)
-    (folder / "inventory.py").write_text(INVENTORY)
+    """The folder of the new service."""
     with pytest.MonkeyPatch.context() as patch:
-        path = filter(None, [str(root), os.environ.get("PYTHONPATH")])
-        patch.setenv("PYTHONPATH", os.pathsep.join(path))
+        folder = make_package(tmp_path_factory.mktemp("new-service"), patch) / "transcribe"
+        folder.mkdir()
+        (folder / "__init__.py").touch()
+        (folder / "service.py").write_text(SERVICE)
+        (folder / "inventory.py").write_text(INVENTORY)
         yield folder
 
 

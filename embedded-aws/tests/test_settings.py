@@ -48,7 +48,7 @@ def test_an_impossible_choice_is_refused_in_words(choices: dict[str, Any], messa
                 as_of=date(2026, 6, 1),
                 port=4566,
                 registry="127.0.0.1:5000",
-                guests=GuestSettings(roots=Path("/roots"), hosts=Path("/hosts")),
+                machines=GuestSettings(roots=Path("/roots"), hosts=Path("/hosts")),
             ),
             id="all",
         ),

@@ -54,7 +54,7 @@ def aws(
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(guests_folder))
-        server = start(ServerSettings(guests=guests), log=folder / "server.log")
+        server = start(ServerSettings(machines=guests), log=folder / "server.log")
     yield EmbeddedAws(server)
     server.stop()
 

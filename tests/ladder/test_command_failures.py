@@ -13,8 +13,8 @@ from guest_bench import Bench
 from vendors.bench import Vendors
 from vendors.faults import Fault
 
-from embedded_aws.faults import GUESTS, OPEN_SSH
 from embedded_aws.faults import Fault as AwsFault
+from embedded_aws.guests.own_faults import GUESTS, OPEN_SSH
 from trainshed.pins.reader import read_pins
 from trainshed.pins.recipe import write_recipes
 

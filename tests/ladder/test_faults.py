@@ -11,8 +11,8 @@ from vendors.bench import Vendors
 from vendors.faults import Fault
 
 from embedded_aws.embedded import EmbeddedAws
-from embedded_aws.faults import GUESTS, OPEN_SSH
 from embedded_aws.faults import Fault as AwsFault
+from embedded_aws.guests.own_faults import GUESTS, OPEN_SSH
 
 pytestmark = pytest.mark.ladder
 

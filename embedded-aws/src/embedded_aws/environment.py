@@ -40,8 +40,8 @@ def variables(
         outer: the environment in which the variables will be set.
     """
     account, region = settings.accounts[0], settings.regions[0]
-    # Packer polls an instance every 15 s; guests boot in 3.
-    patience = {"AWS_POLL_DELAY_SECONDS": "1"} if settings.guests else {}
+    # Packer polls an instance every 15 s; machines boot in 3.
+    patience = {"AWS_POLL_DELAY_SECONDS": "1"} if settings.machines else {}
     empty: dict[str, str | None] = dict.fromkeys(
         [*_MISLEADING, *(name for name in sorted(outer) if name.startswith(_SERVICE_ENDPOINT))]
     )

@@ -14,8 +14,6 @@ from embedded_aws.errors import EmbeddedAwsError, did_you_mean
 FAULTS_PATH = "/_embedded-aws/faults"
 # Any service, or any of its operations.
 ANY = "*"
-# Not API calls: what a guest does by itself. See `docs/guests.md`.
-GUESTS, OPEN_SSH = "guests", "OpenSsh"
 
 # [S] EC2's API error codes: client errors are 400 except those listed here; server errors are 500
 # or 503, which SDKs retry.
@@ -41,6 +39,9 @@ SIGNED_AS = {
     "states": "stepfunctions",
     "tagging": "resourcegroupstaggingapi",
 }
+# What services do by themselves, by the names that their faults have.
+_own: dict[str, tuple[str, ...]] = {}
+
 # Protocols whose requests name their operation in the body or a header.
 _PROTOCOLS = frozenset({"ec2", "json", "query"})
 
@@ -135,6 +136,16 @@ class Faults:
         return None
 
 
+def takes_faults(service: str, *operations: str) -> None:
+    """Let faults be of what a service does by itself, which are no API calls.
+
+    Args:
+        service: its name in faults.
+        operations: what it does.
+    """
+    _own[service] = operations
+
+
 def from_json(found: object) -> list[Fault]:
     """Read faults from JSON.
 
@@ -183,8 +194,8 @@ def _fault(found: object) -> Fault:
 
 def _check_operation(service: str, operation: str) -> None:
     """Refuse a fault that no call could meet."""
-    known: Iterable[str] = (OPEN_SSH,)
-    if service != GUESTS:
+    known: Iterable[str] = _own.get(service, ())
+    if service not in _own:
         model = _service_model(service)
         if operation == ANY:
             return
@@ -205,7 +216,7 @@ def _service_model(service: str) -> Any:
     import botocore.session
 
     session = botocore.session.get_session()
-    names = [*session.get_available_services(), *SIGNED_AS, GUESTS]
+    names = [*session.get_available_services(), *SIGNED_AS, *_own]
     signed_as = {name: signed for signed, name in SIGNED_AS.items()}.get(service)
     if service not in names or signed_as:
         hint = f"; did you mean {signed_as}?" if signed_as else did_you_mean(service, names)

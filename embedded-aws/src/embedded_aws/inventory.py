@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from enum import IntEnum, auto
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from embedded_aws.plugins import Row, plugins
-from embedded_aws.service_folders import service_folders
+from embedded_aws.service_folders import service_modules
 
 # Gets what gives a boto3 client of a service.
 _List = Callable[[Callable[[str], Any]], Iterable[Row]]
@@ -53,9 +51,8 @@ def inventory(client: Callable[[str], Any]) -> list[Row]:
     Returns:
         Rows with `kind`, `name` and `facts`; empty when nothing exists.
     """
-    for folder in service_folders():
-        if find_spec(f"{folder.__name__}.inventory"):
-            import_module(f"{folder.__name__}.inventory")
+    # Each registers what it lists.
+    list(service_modules("inventory"))
     ordered = [function for _, function in sorted(_lists, key=lambda each: each[0])]
     ordered += [plugin.inventory for plugin in plugins()]
     return [found for function in ordered for found in function(client)]

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -158,7 +158,16 @@ class Project:
 
     def _remember(self, running: Running) -> None:
         write_private(
-            self.state / "server.json", json.dumps(asdict(running), default=str, indent=1)
+            self.state / "server.json",
+            json.dumps(
+                {
+                    "pid": running.pid,
+                    "started": running.started,
+                    "settings": json.loads(running.settings.to_json()),
+                    "log": str(running.log),
+                },
+                indent=1,
+            ),
         )
 
     @contextmanager
@@ -208,7 +217,7 @@ def _same(running: Running, asked: ServerSettings) -> Running:
         f"an embedded AWS with other settings is already running at {has.endpoint} "
         f"(accounts {', '.join(has.accounts)}; regions {', '.join(has.regions)}; "
         f"as of {has.as_of or 'today'}; registry {has.registry or 'none'}; "
-        f"guests {'yes' if has.guests else 'no'}; "
+        f"guests {'yes' if has.machines else 'no'}; "
         f"jobs on loopback {'yes' if has.jobs.loopback else 'no'}; job speed {has.jobs.speed:g}); "
         f"stop it first: {program.get()} down"
     )

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from embedded_aws.environment import applied, variables
 from embedded_aws.errors import ServerError
-from embedded_aws.guests import guests_unavailable
 from embedded_aws.pristine import WATCH_STDIN
 from embedded_aws.private_files import open_private
 from embedded_aws.settings import ServerSettings
 
-# Removing the guests' disks takes time.
+# Removing the disks of machines takes time.
 _PATIENCE_SECONDS = 20
 
 
@@ -57,8 +56,8 @@ def start(settings: ServerSettings, *, log: Path, outlive: bool = False) -> Serv
     Raises:
         ServerError: it did not start; the message has the reason and names the log.
     """
-    if settings.guests and (reason := guests_unavailable(settings.guests)):
-        raise ServerError(f"the embedded AWS cannot run guests: {reason}")
+    if settings.machines and (reason := settings.machines.unavailable()):
+        raise ServerError(reason)
     command = [sys.executable, "-P", "-m", "embedded_aws.server"]
     safe = variables(settings, cdk_home=log.parent)
     with open_private(log) as log_file:

@@ -11,30 +11,29 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from embedded_aws.embedded import EmbeddedAws
-from embedded_aws.guests import GuestSettings, guests_unavailable
-from embedded_aws.plugins import project_needs
-from embedded_aws.process import start
-from embedded_aws.settings import DEFAULT_REGION, ServerSettings, parse_as_of
+from embedded_aws.pytest_servers import AS_OF_OPTION, REGIONS_OPTION, running_aws
+from embedded_aws.service_folders import service_modules
+from embedded_aws.settings import DEFAULT_REGION, parse_as_of
 from embedded_aws.template_snapshot import normalise
 
 if TYPE_CHECKING:
     from embedded_aws.deployment import Deployment
 
-_AS_OF = "embedded_aws_as_of"
-_REGIONS = "embedded_aws_regions"
 _MARKER = "embedded_aws"
+# Those of services, too.
+pytest_plugins = [module.__name__ for module in service_modules("fixtures")]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the ini options."""
     parser.addini(
-        _AS_OF,
+        AS_OF_OPTION,
         "month (YYYY-MM), day or today, whose instance types the embedded AWS has; by default the "
         "last day with all types of the project",
         default="",
     )
     parser.addini(
-        _REGIONS,
+        REGIONS_OPTION,
         "regions of the embedded AWS, the default one first; by default those of the project, or "
         f"else {DEFAULT_REGION}",
         type="args",
@@ -54,27 +53,14 @@ def embedded_aws(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[EmbeddedAws]:
     """A running embedded AWS, shared by the tests of the session: deploy once, read often."""
-    yield from _running(request.config, tmp_path_factory)
+    yield from running_aws(request.config, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def _private_aws(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[EmbeddedAws]:
-    yield from _running(request.config, tmp_path_factory)
-
-
-@pytest.fixture(scope="session")
-def guests(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[EmbeddedAws]:
-    """An embedded AWS whose instances are guests, shared by the tests of the session.
-
-    Skips, with the reason, where guests cannot run.
-    """
-    if reason := guests_unavailable():
-        pytest.skip(reason)
-    yield from _running(request.config, tmp_path_factory, GuestSettings())
+    yield from running_aws(request.config, tmp_path_factory)
 
 
 @pytest.fixture
@@ -108,20 +94,3 @@ def cdk_deployed(clean_aws: EmbeddedAws) -> Callable[..., dict[str, "Deployment"
 def template_snapshot() -> Callable[..., dict[str, Any]]:
     """A function that prepares a template for a snapshot: see `normalise`."""
     return normalise
-
-
-def _running(
-    config: pytest.Config,
-    folders: pytest.TempPathFactory,
-    guests: GuestSettings | None = None,
-) -> Iterator[EmbeddedAws]:
-    project = project_needs(config.rootpath)
-    day = config.getini(_AS_OF)
-    settings = ServerSettings(
-        regions=tuple(config.getini(_REGIONS) or project.regions or [DEFAULT_REGION]),
-        as_of=parse_as_of(day) if day else project.as_of,
-        guests=guests,
-    )
-    server = start(settings, log=folders.mktemp("embedded-aws") / "server.log")
-    yield EmbeddedAws(server)
-    server.stop()

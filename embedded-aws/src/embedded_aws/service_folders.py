@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from pkgutil import iter_modules
 from types import ModuleType
 
@@ -16,3 +17,10 @@ def service_folders() -> Iterator[ModuleType]:
     for folder in iter_modules(embedded_aws.__path__):
         if folder.ispkg and folder.name not in _OTHERS:
             yield import_module(f"{embedded_aws.__name__}.{folder.name}")
+
+
+def service_modules(name: str) -> Iterator[ModuleType]:
+    """Yield the module of this name of each service that has one."""
+    for folder in service_folders():
+        if find_spec(f"{folder.__name__}.{name}"):
+            yield import_module(f"{folder.__name__}.{name}")

@@ -6,12 +6,13 @@ import secrets
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
 from functools import cache
+from pkgutil import resolve_name
 from typing import Any
 
 from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.controls import Controls
 from embedded_aws.errors import EmbeddedAwsError, did_you_mean
-from embedded_aws.guests.guest_settings import GuestSettings
+from embedded_aws.machine_settings import MachineSettings
 from embedded_aws.plugins import plugins
 
 DEFAULT_ACCOUNT = "123456789012"
@@ -22,6 +23,8 @@ _KEY_PREFIX = "OFFLINE0"
 _LOOPBACK = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d{1,5}")
 # As long as AWS's.
 _SECRET_KEY_BYTES = 30
+# The class of machines in JSON.
+_KIND = "class"
 
 
 class SettingsError(EmbeddedAwsError):
@@ -44,7 +47,7 @@ class ServerSettings:
         port: TCP port on loopback; 0 for any free one.
         registry: `HOST:PORT` of a container registry on loopback, without authentication, that
             keeps what is pushed to ECR; None for an ECR that takes no pushes.
-        guests: settings of guests; None for instances on which nothing runs.
+        machines: what instances are; None for no more than entries of its API.
         jobs: how AWS Batch's jobs run.
         secret_key: secret of the access keys of its accounts, by which it knows its callers; by
             default a new one. It is in no argument of a command and in no log.
@@ -58,7 +61,7 @@ class ServerSettings:
     as_of: date | None = None
     port: int = 0
     registry: str | None = None
-    guests: GuestSettings | None = None
+    machines: MachineSettings | None = None
     jobs: JobSettings = field(default_factory=JobSettings)
     secret_key: str = field(default_factory=new_secret_key, repr=False, compare=False)
 
@@ -120,7 +123,10 @@ class ServerSettings:
 
     def to_json(self) -> str:
         """Return the settings as `from_json` reads them."""
-        return json.dumps(asdict(self), default=str)
+        values = asdict(self)
+        if kind := type(self.machines) if self.machines else None:
+            values["machines"][_KIND] = f"{kind.__module__}:{kind.__name__}"
+        return json.dumps(values, default=str)
 
     @classmethod
     def from_json(cls, text: str) -> "ServerSettings":
@@ -130,14 +136,14 @@ class ServerSettings:
             ValueError, KeyError, TypeError: they were not written by `to_json`.
         """
         values = json.loads(text)
-        as_of, guests = values["as_of"], values["guests"]
+        as_of, machines = values["as_of"], values["machines"]
         return cls(
             accounts=tuple(values["accounts"]),
             regions=tuple(values["regions"]),
             as_of=date.fromisoformat(as_of) if as_of else None,
             port=values["port"],
             registry=values["registry"],
-            guests=GuestSettings.from_texts(guests) if guests else None,
+            machines=resolve_name(machines.pop(_KIND)).from_texts(machines) if machines else None,
             jobs=JobSettings(**values["jobs"]),
             secret_key=values["secret_key"],
         )

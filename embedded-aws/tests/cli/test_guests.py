@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from embedded_aws.guests.guest_settings import ROOTS_VARIABLE
 from embedded_aws.guests.recipe import prepared
+from embedded_aws.guests.root_folder import ROOTS_VARIABLE
 
 Command = Callable[..., Any]
 

@@ -30,7 +30,7 @@ def with_roots(folder: Path) -> GuestSettings:
 
 @pytest.mark.usefixtures("able")
 def test_a_prepared_machine_can(tmp_path: Path) -> None:
-    assert guests_unavailable(with_roots(tmp_path)) is None
+    assert guests_unavailable(with_roots(tmp_path).roots) is None
 
 
 @pytest.mark.usefixtures("able")
@@ -49,7 +49,7 @@ def test_what_is_missing_is_the_reason(
     settings = with_roots(tmp_path)
     monkeypatch.setattr(target, lambda *_: answer)
 
-    assert reason in str(guests_unavailable(settings))
+    assert reason in str(guests_unavailable(settings.roots))
     with pytest.raises(PrepareError, match=reason):
         prepare(tmp_path, print)
 
@@ -58,7 +58,7 @@ def test_what_is_missing_is_the_reason(
 def test_roots_of_another_recipe_are_none(tmp_path: Path) -> None:
     (tmp_path / "0123456789ab").mkdir()
 
-    reason = guests_unavailable(GuestSettings(roots=tmp_path))
+    reason = guests_unavailable(tmp_path)
 
     assert reason
     assert reason.endswith("embedded-aws guests prepare")
@@ -66,7 +66,7 @@ def test_roots_of_another_recipe_are_none(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("able")
 def test_a_server_that_can_have_no_guests_does_not_start(tmp_path: Path) -> None:
-    settings = ServerSettings(guests=GuestSettings(roots=tmp_path))
+    settings = ServerSettings(machines=GuestSettings(roots=tmp_path))
 
     with pytest.raises(ServerError, match="cannot run guests: there are no roots of this version"):
         start(settings, log=tmp_path / "server.log")

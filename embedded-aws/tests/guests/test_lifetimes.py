@@ -26,7 +26,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     if reason := guests_unavailable():
         pytest.skip(reason)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    server = start(ServerSettings(guests=GuestSettings()), log=tmp_path / "server.log")
+    server = start(ServerSettings(machines=GuestSettings()), log=tmp_path / "server.log")
     bench = make_bench(EmbeddedAws(server), tmp_path)
     for name in (UBUNTU, AMAZON):
         _wait_for_processes(bench.launch(bench.image_id(name)))

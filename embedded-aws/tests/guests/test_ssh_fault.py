@@ -2,7 +2,8 @@
 
 from guest_bench import UBUNTU, Bench
 
-from embedded_aws.faults import GUESTS, OPEN_SSH, Fault
+from embedded_aws.faults import Fault
+from embedded_aws.guests.own_faults import GUESTS, OPEN_SSH
 
 
 def test_a_guest_reported_so_boots_and_never_opens_ssh(bench: Bench) -> None:

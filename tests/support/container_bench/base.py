@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 from embedded_aws.guests import guests_unavailable
-from embedded_aws.guests.guest_settings import default_roots
 from embedded_aws.guests.recipe import prepared
+from embedded_aws.guests.root_folder import default_roots
 
 NAME = "localhost/trainshed-debian"
 # Its packages are in a repository in the image: builds ask no mirror.

@@ -39,7 +39,7 @@ def main() -> None:
             certificate_authority=vendors.authority,
             layers=folder / "layers",
         )
-        server = start(ServerSettings(guests=guests), log=folder / "server.log")
+        server = start(ServerSettings(machines=guests), log=folder / "server.log")
         try:
             _print_commands(EmbeddedAws(server), _template(vendors.template, folder / "template"))
             signal.pause()

@@ -22,11 +22,11 @@ from embedded_aws.cli.options import (
 from embedded_aws.cli.output import JsonOption, print_json, print_table
 from embedded_aws.controls import CONTROLS, Controls
 from embedded_aws.errors import EmbeddedAwsError, ServerError, program
-from embedded_aws.guests.guest_settings import default_roots
 from embedded_aws.inventory import inventory as exists
 from embedded_aws.lifecycle import Project, Running
 from embedded_aws.role_use import read_role_uses
 from embedded_aws.run import run as run_command
+from embedded_aws.service_folders import service_modules
 from embedded_aws.settings import ServerSettings
 
 app = typer.Typer(
@@ -34,8 +34,8 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-guests_app = typer.Typer(help="Guests: EC2 instances that really boot.")
-app.add_typer(guests_app, name="guests")
+for _module in service_modules("subcommands"):
+    app.add_typer(_module.app, name=_module.__name__.split(".")[-2])
 
 
 @app.command()
@@ -79,7 +79,7 @@ def status(as_json: JsonOption = False) -> None:
             "regions": remembered.settings.regions,
             "as_of": remembered.settings.as_of,
             "registry": remembered.settings.registry,
-            "guests": remembered.settings.guests is not None,
+            "guests": remembered.settings.machines is not None,
             "pid": remembered.pid,
             "log": remembered.log,
         }
@@ -146,17 +146,6 @@ def types(as_json: JsonOption = False) -> None:
 
     records = [{"type": name, "made_by": maker} for name, maker in all_supported().items()]
     print_table(records, columns={"type": "type", "made_by": "made by"}, as_json=as_json)
-
-
-@guests_app.command("prepare")
-def prepare_guests() -> None:
-    """Create the root file systems that guests boot, unless they are up to date."""
-    # Importing it reads the whole recipe.
-    from embedded_aws.guests.prepare import prepare
-
-    roots = default_roots()
-    new = prepare(roots, typer.echo)
-    typer.echo(f"the guests' roots are {'ready' if new else 'ready already'} in {roots}")
 
 
 class _RunCommand(TyperCommand):

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from embedded_aws.batch.job_settings import JobSettings
-from embedded_aws.errors import EmbeddedAwsError
-from embedded_aws.guests import GuestSettings
+from embedded_aws.machine_settings import MachineSettings
 from embedded_aws.plugins import project_needs
+from embedded_aws.service_folders import service_modules
 from embedded_aws.settings import (
     DEFAULT_ACCOUNT,
     DEFAULT_REGION,
@@ -27,16 +27,27 @@ def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
         command: takes the settings as `settings`.
     """
     own = signature(command).parameters
-    options = signature(_settings).parameters
+    options = {name: [option] for name, option in signature(_settings).parameters.items()}
+    # Those of services which have other machines for instances.
+    makers = [module.machines for module in service_modules("options")]
+    options["machines"] = [
+        each for maker in makers for each in signature(maker).parameters.values()
+    ]
 
     @wraps(command)
     def with_options(**given: Any) -> None:
+        made = [
+            maker(**{name: given.pop(name) for name in signature(maker).parameters})
+            for maker in makers
+        ]
+        given["machines"] = next(filter(None, made), None)
         settings = _settings(**{name: given.pop(name) for name in options})
         command(settings=settings, **given)
 
     shown = [own[name] for name in own if name != "settings"]
+    shown += [each for group in options.values() for each in group]
     # Typer reads it; mypy knows no attributes of functions.
-    with_options.__signature__ = Signature([*shown, *options.values()])  # type: ignore[attr-defined]
+    with_options.__signature__ = Signature(shown)  # type: ignore[attr-defined]
     return with_options
 
 
@@ -76,24 +87,7 @@ def _settings(
             metavar="HOST:PORT",
         ),
     ] = None,
-    guests: Annotated[
-        bool,
-        typer.Option("--guests", help="Boot instances as guests of this machine; needs root."),
-    ] = False,
-    guest_hosts: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --guests: file with more lines for every guest's /etc/hosts.", metavar="FILE"
-        ),
-    ] = None,
-    certificate_authority: Annotated[
-        Path | None,
-        typer.Option(
-            "--certificate-authority",
-            help="With --guests: certificate authority (PEM) that every guest trusts.",
-            metavar="FILE",
-        ),
-    ] = None,
+    machines: MachineSettings | None = None,
     jobs_on_loopback: Annotated[
         bool,
         typer.Option(
@@ -112,16 +106,8 @@ def _settings(
     """Return the settings for the options.
 
     Raises:
-        EmbeddedAwsError: an option needs --guests, a value is impossible, or a file is missing.
+        EmbeddedAwsError: a value is impossible.
     """
-    if not guests and (guest_hosts or certificate_authority):
-        raise EmbeddedAwsError("--guest-hosts and --certificate-authority need --guests")
-    for option, file in (
-        ("--guest-hosts", guest_hosts),
-        ("--certificate-authority", certificate_authority),
-    ):
-        if file and not file.is_file():
-            raise EmbeddedAwsError(f"{option} {file} is not a file; give one that exists")
     project = project_needs(Path.cwd())
     if project.regions and not region:
         typer.echo(f"regions of the project here: {', '.join(project.regions)}", err=True)
@@ -131,13 +117,12 @@ def _settings(
             "--as-of today has today's",
             err=True,
         )
-    guest_settings = GuestSettings(hosts=guest_hosts, certificate_authority=certificate_authority)
     return ServerSettings(
         accounts=tuple(account or [DEFAULT_ACCOUNT]),
         regions=tuple(region or project.regions or [DEFAULT_REGION]),
         as_of=parse_as_of(as_of) if as_of is not None else project.as_of,
         port=port,
         registry=registry,
-        guests=guest_settings if guests else None,
+        machines=machines,
         jobs=JobSettings(loopback=jobs_on_loopback, speed=job_speed),
     )

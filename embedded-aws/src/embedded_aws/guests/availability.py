@@ -3,10 +3,11 @@
 import os
 import platform
 import shutil
+from pathlib import Path
 
 from embedded_aws.errors import program
-from embedded_aws.guests.guest_settings import GuestSettings
 from embedded_aws.guests.recipe import prepared
+from embedded_aws.guests.root_folder import default_roots
 
 # Program, and its Debian package.
 _PROGRAMS = {
@@ -32,18 +33,18 @@ def machine_cannot() -> str | None:
     return None
 
 
-def guests_unavailable(settings: GuestSettings | None = None) -> str | None:
+def guests_unavailable(roots: Path | None = None) -> str | None:
     """Return why guests cannot run here and what to do, or None when they can.
 
     Args:
-        settings: with the folder of the roots; by default the usual one.
+        roots: the folder of the roots; by default the usual one.
     """
     if reason := machine_cannot():
         return reason
-    roots = prepared((settings or GuestSettings()).roots)
-    if not roots.is_dir():
+    found = prepared(roots or default_roots())
+    if not found.is_dir():
         return (
-            f"there are no roots of this version in {roots.parent}: "
+            f"there are no roots of this version in {found.parent}: "
             f"run {program.get()} guests prepare"
         )
     return None

@@ -1,21 +1,15 @@
 """The settings of the guests of one embedded AWS: their roots, and what they trust."""
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOTS_VARIABLE = "EMBEDDED_AWS_GUEST_ROOTS"
-_DEFAULT_ROOTS = "/var/cache/embedded-aws/guests"
-
-
-def default_roots() -> Path:
-    """Return the folder of the prepared roots: the environment's, or the system's cache."""
-    return Path(os.environ.get(ROOTS_VARIABLE) or _DEFAULT_ROOTS)
+from embedded_aws.guests.availability import guests_unavailable
+from embedded_aws.guests.root_folder import default_roots
+from embedded_aws.machine_settings import MachineSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuestSettings:
+class GuestSettings(MachineSettings):
     """The settings of an embedded AWS whose instances are guests.
 
     Attributes:
@@ -31,7 +25,7 @@ class GuestSettings:
     certificate_authority: Path | None = None
     layers: Path | None = None
 
-    @classmethod
-    def from_texts(cls, texts: Mapping[str, str | None]) -> "GuestSettings":
-        """Return the settings whose paths are given as text, as JSON has them."""
-        return cls(**{name: Path(text) for name, text in texts.items() if text})
+    def unavailable(self) -> str | None:
+        """Return why guests cannot run here and what to do, or None."""
+        reason = guests_unavailable(self.roots)
+        return reason and f"the embedded AWS cannot run guests: {reason}"

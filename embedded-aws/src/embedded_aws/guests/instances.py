@@ -17,11 +17,11 @@ from embedded_aws.ec2.ami_attributes import check_available, find_ami
 from embedded_aws.ec2.instance_events import publish_state
 from embedded_aws.ec2.machines import Machines, say_why, switched_itself_off
 from embedded_aws.environment import pointing_at
-from embedded_aws.faults import GUESTS, OPEN_SSH
 from embedded_aws.faults_of_calls import faults
 from embedded_aws.guests.engine import Disk, GuestEngine
 from embedded_aws.guests.flavours import flavour_of
 from embedded_aws.guests.launch import GuestLaunch
+from embedded_aws.guests.own_faults import GUESTS, OPEN_SSH
 
 # [S] InstanceState in the EC2 API reference.
 _CODES = {"pending": 0, "running": 16, "stopping": 64, "stopped": 80}

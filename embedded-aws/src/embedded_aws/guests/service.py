@@ -2,6 +2,7 @@
 
 from embedded_aws.ec2.machines import run_on
 from embedded_aws.guests.engine import GuestEngine
+from embedded_aws.guests.guest_settings import GuestSettings
 from embedded_aws.guests.instances import GuestMachines
 from embedded_aws.hooks import ServingProcess, when_serving, when_stopping
 
@@ -12,8 +13,8 @@ _engine: GuestEngine | None = None
 def _start(process: ServingProcess) -> None:
     global _engine
     settings = process.settings
-    if settings.guests:
-        _engine = GuestEngine(settings.guests, process.folder, process.lock)
+    if isinstance(settings.machines, GuestSettings):
+        _engine = GuestEngine(settings.machines, process.folder, process.lock)
         run_on(GuestMachines(_engine, settings.endpoint))
 
 

@@ -29,8 +29,8 @@ def _start(process: ServingProcess) -> None:
     # Until this process and all that inherit the file have ended.
     fcntl.flock(lock, fcntl.LOCK_SH)
     _hosts = Hosts(
-        # Guests have addresses of loopback.
-        apart=not (settings.jobs.loopback or settings.guests),
+        # Instances on other machines have addresses of loopback.
+        apart=not (settings.jobs.loopback or settings.machines),
         folder=process.folder,
         lock=lock,
         endpoint=settings.endpoint,
