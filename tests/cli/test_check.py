@@ -93,7 +93,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def report(project: Path) -> TemplateReport:
-    """What the tools say of it; asked once, because that takes many seconds."""
+    """What the tools say about it; asked once, because that takes many seconds."""
     steps: list[str] = []
     plans = load_fleet([Path("clusters/one.yaml")]).clusters
     report = check_templates(plans, Path(), None, steps.append)

@@ -57,7 +57,7 @@ class Bench:
         return ended.stdout.strip()
 
     def configuration(self, image: str) -> dict[str, Any]:
-        """What an image says of itself."""
+        """What an image says about itself."""
         found = json.loads(self.done("inspect", "--type", "image", image))
         configuration: dict[str, Any] = found["OCIv1"]["config"]
         return configuration

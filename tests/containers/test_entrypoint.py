@@ -20,7 +20,7 @@ EFA, NEURON, GPU, GAUDI = "infiniband/uverbs0", "neuron0", "nvidia0", "accel/acc
 PLUGIN = "lib/x86_64-linux-gnu/libnccl-net.so"
 Enter = Callable[..., subprocess.CompletedProcess[str]]
 
-# A /dev of its own, with these files as devices, what sysfs says of them (uverbs0=VENDOR), these
+# A /dev of its own, with these files as devices, what sysfs says about them (uverbs0=VENDOR), these
 # plugins of NCCL, and a user who is not root.
 _IN_A_CONTAINER = """
 mount -t tmpfs tmpfs /dev

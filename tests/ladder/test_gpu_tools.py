@@ -55,7 +55,7 @@ def test_dcgm_listens_on_its_socket_for_root_and_on_no_port(guest: Guest) -> Non
 
 
 def test_the_exporter_takes_the_loopback_and_the_dcgm_that_runs(guest: Guest) -> None:
-    # Read from the process: what systemd would say of it is only its unit file.
+    # Read from the process: what systemd would say about it is only its unit file.
     printed = guest.ssh(
         "sudo sh -c \"tr '\\\\0' '\\\\n' </proc/$(systemctl show --property=MainPID --value "
         'nvidia-dcgm-exporter)/environ"'

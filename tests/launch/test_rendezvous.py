@@ -1,4 +1,4 @@
-"""What AWS Batch, Slurm, Kubernetes and a hosts file say of the nodes of a job."""
+"""What AWS Batch, Slurm, Kubernetes and a hosts file say about the nodes of a job."""
 
 import socket
 from pathlib import Path

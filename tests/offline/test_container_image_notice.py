@@ -1,4 +1,4 @@
-"""What a stack says of a container image that may not be there: it never fails."""
+"""What a stack says about a container image that may not be there: it never fails."""
 
 import re
 from collections.abc import Callable

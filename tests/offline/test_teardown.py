@@ -123,7 +123,7 @@ def test_a_cluster_goes_and_its_data_stays_and_is_used_again(
     assert again["removed"] == []
     assert stays(again) == stays(done)
 
-    # What it says of using them again is true.
+    # What it says about using them again is true.
     there_is = f"storage: {{lustre: {{existing: {file_system}}}}}\nimage: {{existing: true}}\n"
     (clusters / "train.yaml").write_text(HEAD.format(name="TrainCluster") + there_is)
     deploy(STACKS)

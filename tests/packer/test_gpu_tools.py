@@ -1,4 +1,4 @@
-"""DCGM and GDRCopy on NVIDIA's images: what the self-test says of them, and GDRCopy's device."""
+"""DCGM and GDRCopy on NVIDIA's images: what the self-test says about them, and GDRCopy's device."""
 
 import json
 import stat

@@ -1,4 +1,4 @@
-"""What the self-test of NVIDIA's AMIs says of NCCL's plugin for EFA, by the real ldconfig."""
+"""What the self-test of NVIDIA's AMIs says about NCCL's plugin for EFA, by the real ldconfig."""
 
 import base64
 import gzip

@@ -1,4 +1,4 @@
-"""What Packer itself says of the template: every cell passes, what cannot be is refused."""
+"""What Packer itself says about the template: every cell passes, what cannot be is refused."""
 
 import os
 import subprocess

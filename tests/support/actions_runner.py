@@ -15,7 +15,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-# As the documents say of `shell: bash`, and nearly so without it.
+# As the documents say about `shell: bash`, and nearly so without it.
 BASH = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
 
 

@@ -47,7 +47,7 @@ class Bake:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What Packer's manifest says of the one build."""
+        """What Packer's manifest says about the one build."""
         (build,) = json.loads((self.output / "manifest.json").read_text())["builds"]
         found: dict[str, Any] = build
         return found

@@ -1,4 +1,4 @@
-"""Changes with what AWS makes of them, by its documents, and what the review says of each."""
+"""Changes with what AWS makes of them, by its documents, and what the review says about each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the documents say of the program is what the program does."""
+"""What the documents say about the program is what the program does."""
 
 import importlib
 import re

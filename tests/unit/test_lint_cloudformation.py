@@ -1,4 +1,4 @@
-"""What a CloudFormation template says of its nodes, as far as the template decides it."""
+"""What a CloudFormation template says about its nodes, as far as the template decides it."""
 
 from typing import Any
 

@@ -9,7 +9,7 @@ from trainshed.lint.reading import parse_content
 
 
 def of(rule: str, text: str) -> list[Finding]:
-    """Return what a rule says of a template."""
+    """Return what a rule says about a template."""
     found = lint_documents(read_documents(parse_content(text, "template.yaml")))
     return [each for each in found if each.rule == rule or rule in each.message]
 

@@ -1,4 +1,4 @@
-"""What a review says of each cluster: facts, cost and quotas, before and after."""
+"""What a review says about each cluster: facts, cost and quotas, before and after."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a review says of a deployment that AWS or `NetworkGuard` refuses."""
+"""What a review says about a deployment that AWS or `NetworkGuard` refuses."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What AWS's published schemas say of the difference between two versions of a template."""
+"""What AWS's published schemas say about the difference between two versions of a template."""
 
 import subprocess
 import sys

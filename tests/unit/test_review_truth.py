@@ -1,4 +1,4 @@
-"""What the review says of changes, against what AWS makes of them by its documents."""
+"""What the review says about changes, against what AWS makes of them by its documents."""
 
 from collections.abc import Mapping
 from pathlib import Path

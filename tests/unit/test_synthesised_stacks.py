@@ -1,4 +1,4 @@
-"""What a cloud assembly says of its stacks."""
+"""What a cloud assembly says about its stacks."""
 
 import json
 from pathlib import Path

@@ -195,7 +195,7 @@ def test_checkov_that_finds_nothing_to_judge_finds_nothing(
     ("script", "words"),
     [
         ("echo 'no such option' >&2; exit 2", "it ended with exit code 2: no such option"),
-        ("exit 1", "it ended with exit code 1: and said nothing"),
+        ("exit 1", "it ended with exit code 1: and printed nothing"),
         ('echo \'{"results": {"parsing_errors": ["a.json"]}}\'', "it cannot read a.json"),
     ],
 )

@@ -76,7 +76,7 @@ class FirstBoot(Construct):
         Args:
             scope: parent.
             construct_id: id within the parent.
-            cluster: name of the nodes' cluster; by default nobody is told how a boot went.
+            cluster: name of the nodes' cluster; by default no boot is reported.
             devices: how many of each kind a node must have, see `trainshed.nodes.devices`; by
                 default none are looked for.
             lustre: file system to mount; by default none.

@@ -10,7 +10,7 @@ from trainshed.nodes.devices import node_devices
 
 
 def known_type(name: str, ami: Ami) -> InstanceType | None:
-    """Return what the catalogue says of a type; None for one without accelerators.
+    """Return what the catalogue says about a type; None for one without accelerators.
 
     Raises:
         Failure: the AMI is for another accelerator than the type has.

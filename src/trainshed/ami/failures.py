@@ -58,7 +58,7 @@ class Interrupted(BuildError):
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """What Packer says of one kind of failure; group 1 is what to repeat to the user."""
+    """What Packer says about one kind of failure; group 1 is what to repeat to the user."""
 
     cause: Cause
     pattern: str
@@ -170,7 +170,7 @@ _SCRIPT = re.compile(r"Provisioning with shell script: \S*?([\w.-]+\.sh)\s*$", r
 _TEMPLATE = re.compile(r"^Error: ((?:.|\n)+?)(?=\nError: |\n\n\n|\Z)", re.MULTILINE)
 # The one refusal that no validation can make, in packer/locals.pkr.hcl.
 _REFUSAL = re.compile(r'^with local\.refusal as "((?:.|\n)+?)"\.$', re.MULTILINE)
-# Where Packer thinks it was, and what it says of the template's source.
+# Where Packer thinks it was, and what it says about the template's source.
 _NO_HELP = re.compile(
     r"on .*line 0:|\(source code not available\)|This was checked by (?:.|\n)*"
     r"|To declare variable (?:.|\n)*|/\S*/trainshed-packer-\w+/packer/"

@@ -62,7 +62,7 @@ def with_efa_like(instance: InstanceType, region: str | None) -> InstanceType:
 
 
 def corrections(name: str) -> tuple[Correction, ...]:
-    """Return what the overlay says of a type's accelerator instead of the API's record.
+    """Return what the overlay says about a type's accelerator instead of the API's record.
 
     Raises:
         UnknownName: the catalogue has no such type.

@@ -112,7 +112,7 @@ def _accelerator(record: Record, overlay: Record) -> Accelerator:
 
 
 def reported_accelerator(record: Record) -> dict[str, Any]:
-    """Return what an API record itself says of the accelerators, by the names of Accelerator."""
+    """Return what an API record itself says about the accelerators, by the names of Accelerator."""
     device: Record = {}
     facts: dict[str, Any] = {}
     if "GpuInfo" in record:

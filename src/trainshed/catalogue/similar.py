@@ -41,8 +41,7 @@ def likely_meant(name: str, types: Iterable[InstanceType]) -> InstanceType | Non
         name: as it was given.
         types: all that there are.
 
-    Returns:
-        The type; None when the name has not the form of one, or nothing is of its letters.
+    Returns: The type; None when the name does not have the form of one, or no type has its letters.
     """
     asked = _NAME.fullmatch(name.lower())
     if not asked:

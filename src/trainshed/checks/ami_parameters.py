@@ -1,4 +1,4 @@
-"""What the names of AWS's SSM parameters for AMIs say of their operating system."""
+"""What the names of AWS's SSM parameters for AMIs say about their operating system."""
 
 import re
 

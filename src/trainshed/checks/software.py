@@ -72,7 +72,7 @@ DEEP_LEARNING_CONTAINERS_SOURCE = "https://aws.github.io/deep-learning-container
 
 LAST_NEURON_DRIVER_OF_INFERENTIA = (2, 24)
 
-# Accelerators whose makers bring out no further software, and the last that serves each.
+# Accelerators whose makers release no further software, and the last that serves each.
 LAST_SOFTWARE: Mapping[str, tuple[str, str]] = {
     "Gaudi HL-205": ("SynapseAI 1.21 (2025)", SYNAPSE_SOURCE),
     "Inferentia": (

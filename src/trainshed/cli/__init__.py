@@ -21,7 +21,7 @@ GROUPS = {
     "cost": "What a cluster costs, per hour, per month and for one run.",
     "estimate": "How fast a training is, how long it takes and what it costs, as published.",
     "explain": "A cluster's interfaces, addresses and decisions, each with its reason.",
-    "catalogue": "What AWS says of the instance types that train models.",
+    "catalogue": "What AWS says about the instance types that train models.",
     "ami": "AMIs: bake, test, publish, roll back, remove.",
     "offline": "An AWS on this machine: no account, no network, no cost.",
     "rehearse": "A job of a cluster on this machine, before you pay for a node.",

@@ -1,4 +1,4 @@
-"""`trainshed catalogue`: what AWS says of instance types, and how to ask it again."""
+"""`trainshed catalogue`: what AWS says about instance types, and how to ask it again."""
 
 import os
 from dataclasses import asdict

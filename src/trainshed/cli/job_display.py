@@ -73,7 +73,7 @@ class _Lines:
 
 
 class _Table:
-    """Draws the nodes anew at each look, above a progress line and the end of the log."""
+    """Draws the nodes again at each look, above a progress line and the end of the log."""
 
     def __init__(self, live: Any, console: Any) -> None:
         self._live, self._console = live, console

@@ -112,7 +112,7 @@ def parameters(given: list[str] | None) -> dict[str, str]:
     """Read the values of `--set`.
 
     Raises:
-        TrainshedError: one is no pair of a name and a value.
+        TrainshedError: one is not a pair of a name and a value.
     """
     pairs = [word.partition("=") for word in given or ()]
     for name, equals, value in pairs:

@@ -1,4 +1,4 @@
-"""Collective benchmarks: what they printed, and what it says of the nodes."""
+"""Collective benchmarks: what they printed, and what it says about the nodes."""
 
 from trainshed.collectives.judge import Cluster, judge, network_use, slow_nodes
 from trainshed.collectives.model import BenchmarkRun, Operation, Tool

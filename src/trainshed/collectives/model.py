@@ -93,7 +93,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """What a log says of the network between the nodes.
+    """What a log says about the network between the nodes.
 
     Attributes:
         providers: libfabric provider, or `socket` for TCP, with the line that names it.
@@ -146,7 +146,7 @@ class BenchmarkRun(ToolOutput):
         source: the file it was read from.
         tool: the benchmark.
         failures: lines that say that something failed.
-        network: what it says of the network.
+        network: what it says about the network.
     """
 
     source: str

@@ -35,7 +35,7 @@ def read_rows_of_nccl_tests(lines: Sequence[LogLine]) -> ToolOutput | None:
     """Return the same of a table that was pasted without its headings; None without rows.
 
     Raises:
-        UnreadableLog: the rows have not the usual columns, or there is but their average.
+        UnreadableLog: the rows do not have the usual columns, or only their average is there.
     """
     headings = _usual_headings(lines)
     if headings:

@@ -1,4 +1,4 @@
-"""What a log says of the network that carried the traffic between nodes."""
+"""What a log says about the network that carried the traffic between nodes."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ SOCKET = "socket"
 
 
 def read_network(lines: Iterable[LogLine]) -> Network:
-    """Return what the lines say of the network."""
+    """Return what the lines say about the network."""
     providers: dict[str, LogLine] = {}
     interfaces: tuple[int, LogLine] | None = None
     settings: dict[str, str] = {}

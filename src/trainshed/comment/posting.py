@@ -48,8 +48,8 @@ class Conversation(Protocol):
 def publish(conversation: Conversation, body: str) -> str:
     """Update the comment of an earlier report, or add one; return a line that says what was done.
 
-    When the host is busy, it begins anew: a comment may have been added although the answer
-    did not arrive.
+    When the host is busy, it starts again: a comment may have been added although the answer did
+    not arrive.
 
     Raises:
         Busy: it still is after some attempts, or wants a long wait.

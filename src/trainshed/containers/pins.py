@@ -1,4 +1,4 @@
-"""What `packer/pins.json` says of one container image."""
+"""What `packer/pins.json` says about one container image."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -23,7 +23,7 @@ class Form:
         pattern: regular expression over the whole text.
         words: the same for people, without a verb.
         example: one text that has the form.
-        meant: yields what may have been meant by a text that has not the form.
+        meant: yields what may have been meant by a text that does not have the form.
     """
 
     pattern: str

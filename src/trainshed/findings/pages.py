@@ -136,4 +136,7 @@ def _asks(check: Check) -> Iterator[str]:
         yield "\n## IAM actions\n\n" + "".join(f"- `{action}`\n" for action in check.actions)
     if check.answers:
         answered = ", ".join(check.answers)
-        yield f"\nWith these, preflight leaves out what `trainshed check` says of it: {answered}.\n"
+        yield (
+            "\nWith these, preflight leaves out what `trainshed check` says about it: "
+            f"{answered}.\n"
+        )

@@ -23,7 +23,7 @@ class JobState(StrEnum):
 
     @property
     def waits(self) -> bool:
-        """It has not got its nodes."""
+        """It has no nodes yet."""
         return self in (JobState.PENDING, JobState.QUEUED)
 
     @property

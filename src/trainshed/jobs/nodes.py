@@ -19,7 +19,7 @@ class Node:
         instance_id: of the instance.
         address: private IPv4 address of the instance.
         addresses: those of all its interfaces; a job of AWS Batch has one of its own.
-        boot: what its tag says of its boot; empty while it says nothing.
+        boot: what its tag says about its boot; empty while it says nothing.
     """
 
     instance_id: str

@@ -69,7 +69,7 @@ class Scheduler(Protocol):
         """Return the last entries, at most so many; without lines when there are none."""
 
     def evidence(self, job: Job, now: datetime, questions: Questions) -> Evidence:
-        """Return what AWS says of a job and of what it needs, but for what its nodes have printed.
+        """Return what AWS says about a job and what it needs, without what its nodes have printed.
 
         Args:
             job: the job.

@@ -24,7 +24,7 @@ def part_order() -> tuple[str, ...]:
 
 
 def planned_cluster(plan: ClusterPlan) -> PlannedPart:
-    """Return a cluster: what is told of all of it, and its parts in the order of pictures."""
+    """Return a cluster: the facts about all of it, and its parts in the order of pictures."""
     security, tags = plan.security, plan.tags
     of_orchestrator = part(plan.orchestrator, "parts").planned_parts(plan)
     inside = (*of_orchestrator, zone_part(plan), *bucket_part(plan))
@@ -51,7 +51,7 @@ def planned_cluster(plan: ClusterPlan) -> PlannedPart:
 
 
 def planned_facts(plan: ClusterPlan) -> Mapping[str, Fact]:
-    """Return what is told of a cluster and of all of its parts, by name."""
+    """Return the facts about a cluster and all of its parts, by name."""
     return {fact.name: fact for each in all_parts(planned_cluster(plan)) for fact in each.facts}
 
 

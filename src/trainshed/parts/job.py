@@ -1,4 +1,4 @@
-"""What is told of the jobs of every orchestrator."""
+"""The facts about jobs of every orchestrator."""
 
 from collections.abc import Iterator
 

@@ -11,7 +11,7 @@ class Fact:
     Attributes:
         name: unique in the cluster, for instance `placement group`.
         value: for people; empty where the name says all.
-        minor: it is told only where both sides have it, and it differs.
+        minor: it is shown only where both sides have it, and it differs.
     """
 
     name: str

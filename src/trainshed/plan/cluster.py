@@ -63,7 +63,7 @@ class ClusterPlan:
         own_repository: the ECR repository that the cluster has of its own, or had.
         security: the key, and what roles carry.
         tags: of every resource, `owner` among them.
-        findings: what the cluster's owner says of findings.
+        findings: what the cluster's owner says about findings.
         decisions: every choice with its reason.
     """
 

@@ -22,7 +22,7 @@ _LOOK_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What an account says of a cluster.
+    """What an account says about a cluster.
 
     Attributes:
         findings: rule by rule; what the cluster file accepts is not applied.
@@ -81,7 +81,7 @@ def ask_account(
         subject: the cluster and its account.
         only: ids of the rules to apply; by default all.
         seconds: after which what has not been answered is a finding.
-        show: is told what it waits for.
+        show: gets a text about what it waits for.
 
     Raises:
         BadCredentials: there are none that AWS takes.

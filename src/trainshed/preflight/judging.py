@@ -33,7 +33,7 @@ def judge_with_account(
         subject: the cluster and its account.
         in_templates: what other tools found.
         runs: these tools.
-        show: is told what it waits for.
+        show: gets a text about what it waits for.
 
     Raises:
         BadCredentials: there are none that AWS takes.

@@ -95,7 +95,7 @@ class Launcher:
         resource_type: its type of resource in the cluster's stack.
         deployed: returns the subnet into which it launches in a deployed stack, and what it gives
             RunInstances of its own.
-        subnets: returns what a template says of its subnets, of resources by their type.
+        subnets: returns what a template says about its subnets, of resources by their type.
     """
 
     resource_type: str

@@ -1,6 +1,6 @@
 """What AWS charges: a small dated snapshot, a project's own `prices.json`, and the AWS price list.
 
-A price that nobody has told is unknown. It is never zero.
+A price without a source is unknown. It is never zero.
 """
 
 from trainshed.prices.items import (

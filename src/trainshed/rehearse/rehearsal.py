@@ -84,7 +84,7 @@ class Stages:
     """The stages of a rehearsal and how long they took.
 
     Args:
-        show: is told of each stage as it begins.
+        show: gets each stage as it begins.
     """
 
     def __init__(self, show: Callable[[str], None]) -> None:
@@ -106,7 +106,7 @@ def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Se
     Args:
         rehearsal: what to rehearse.
         place: where its files are.
-        stages: are told of each stage.
+        stages: gets each stage.
         seen: is given the job again and again, with what its main node has printed since.
 
     Raises:

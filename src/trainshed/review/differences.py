@@ -1,4 +1,4 @@
-"""What the engine behind `cdk diff` says of two templates of a stack, as plain data."""
+"""What the engine behind `cdk diff` says about two templates of a stack, as plain data."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
 """What happens to a resource: the worse of what the engine and the published schemas say.
 
-The engine looks at properties from the top only; the schemas say of nested ones, too, whether they
+The engine looks at top-level properties only; the schemas say about nested ones, too, whether they
 force a replacement, but leave out some that the engine knows.
 """
 

@@ -1,4 +1,4 @@
-"""What a review says of a change: the most dangerous first."""
+"""What a review says about a change: the most dangerous first."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -26,8 +26,8 @@ def properties(
     """Return the properties and attributes that differ: those that force a replacement first.
 
     Args:
-        found: what the engine says of the resource.
-        ours: what the schemas say of it.
+        found: what the engine says about the resource.
+        ours: what the schemas say about it.
         before: the resource.
         after: the resource.
         called: the names of what values refer to.

@@ -1,4 +1,4 @@
-"""What AWS's published schemas say of the difference between two templates of a stack."""
+"""What AWS's published schemas say about the difference between two templates of a stack."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set

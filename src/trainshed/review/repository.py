@@ -1,4 +1,4 @@
-"""What git says of a project: the commit that a change starts from, and its files."""
+"""What git says about a project: the commit that a change starts from, and its files."""
 
 import os
 import subprocess

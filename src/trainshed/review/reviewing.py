@@ -32,8 +32,8 @@ from trainshed.review.sides import (
 
 _UPGRADE_NOTE = (
     "both sides have the clusters as the installed trainshed reads them, so facts, costs, quotas "
-    "and what trainshed check says of cluster files are the same; what the other version decides "
-    "otherwise shows in its templates"
+    "and what trainshed check says about cluster files are the same; what the other version "
+    "decides otherwise shows in its templates"
 )
 # Synthesise what comes before a change and what comes after it, in a temporary folder.
 _Sides = Callable[[Path, Cache], tuple[Base, Synthesised]]

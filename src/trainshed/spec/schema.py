@@ -31,7 +31,7 @@ def cluster_schema() -> dict[str, Any]:
     schema = _schema(ClusterSpec, "Cluster")
     schema["allOf"] = [_of_orchestrator(schema, each) for each in Orchestrator]
     for name in OF_ORCHESTRATOR:
-        # What its model says of it stands in `allOf`.
+        # What its model says about it stands in `allOf`.
         schema["properties"][name] = {"description": ClusterSpec.model_fields[name].description}
     schema["$defs"]["InstanceSpec"]["properties"]["type"]["enum"] = list(all_types())
     return schema

@@ -93,5 +93,5 @@ Recipe = Callable[[str], Contents]
 
 
 def bare(version: str) -> str:
-    """A version without epoch and release: what the software inside says of itself."""
+    """A version without epoch and release: what the software inside says about itself."""
     return version.rpartition(":")[2].partition("-")[0]

@@ -77,7 +77,7 @@ def previous_generation(plan: ClusterPlan) -> Iterator[Violation]:
     title="The accelerator gets no new software",
     severity=Severity.INFO,
     why="""
-Its maker brings out no further driver, compiler or library for it. Existing releases work on the
+Its maker releases no further driver, compiler or library for it. Existing releases work on the
 kernels and with the frameworks of their time, and get no fixes.
 """,
     sources=tuple(dict.fromkeys(source for _, source in LAST_SOFTWARE.values())),

@@ -1,7 +1,7 @@
 """Whether the software in the container image goes with the accelerator and with the AMI.
 
 A cluster file says little of what is in an image: these rules read its name. `trainshed container
-push --ami` compares what images and AMIs say of themselves.
+push --ami` compares what images and AMIs say about themselves.
 """
 
 import re

@@ -46,7 +46,7 @@ _CONTEXT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateReport:
-    """What the tools say of the templates of some clusters.
+    """What the tools say about the templates of some clusters.
 
     Attributes:
         findings: tool by tool; what the cluster files accept is not applied.

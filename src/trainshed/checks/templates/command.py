@@ -57,5 +57,5 @@ def answer(process: subprocess.Popen[str], question: str = "") -> Any:
         return json.loads(out)
     except ValueError as error:
         said = err.strip().splitlines() or out.strip().splitlines()
-        words = one_line(said[-1]) if said else "and said nothing"
+        words = one_line(said[-1]) if said else "and printed nothing"
         raise Failure(f"it ended with exit code {process.returncode}: {words}") from error

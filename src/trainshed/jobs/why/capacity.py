@@ -11,7 +11,7 @@ from trainshed.jobs.model import JobState
 from trainshed.jobs.why.evidence import Evidence
 from trainshed.jobs.why.judging import jobs
 
-# What EC2 and EC2 Auto Scaling say of a launch that failed, and what to do.
+# What EC2 and EC2 Auto Scaling say about a launch that failed, and what to do.
 _REMEDIES = {
     "sufficient": "wait, ask for fewer nodes, or use another zone, a reservation or a Capacity "
     "Block (docs/spec.md)",

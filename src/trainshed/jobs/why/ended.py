@@ -16,7 +16,7 @@ _NO_COMMAND = (
     "the command is not in the container image {image}; with --plain it is started without "
     "trainshed-launch, which only our images have"
 )
-# What ECS says of a container that did not start, and what to do.
+# What ECS says about a container that did not start, and what to do.
 _NOT_STARTED = {
     "cannotpullcontainererror": "the container image {image} is not there, or nodes are not "
     "allowed to pull it, or cannot reach it: build and push it (trainshed container push "

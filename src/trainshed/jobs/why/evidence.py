@@ -149,7 +149,7 @@ class Evidence:
 
     @property
     def waits(self) -> bool:
-        """The job has not got its nodes."""
+        """The job has no nodes yet."""
         return self.job.state.waits
 
     @property

@@ -12,7 +12,7 @@ _SHOWN_LINES = 10
 
 
 def gather(scheduler: Scheduler, job: Job, now: datetime) -> Evidence:
-    """Return what AWS says of a job.
+    """Return what AWS says about a job.
 
     A question that AWS refuses leaves its answer empty and is noted; the others are asked all the
     same.

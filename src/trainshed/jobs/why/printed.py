@@ -1,4 +1,4 @@
-"""What the last lines of a log say of why its command failed."""
+"""What the last lines of a log say about why its command failed."""
 
 import re
 

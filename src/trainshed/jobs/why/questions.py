@@ -9,7 +9,7 @@ _Answer = TypeVar("_Answer")
 
 
 class Questions:
-    """Questions of which AWS may refuse some, for instance for want of a permission.
+    """Questions of which AWS may refuse some, for instance because a permission is missing.
 
     Attributes:
         refusals: AWS's words, in the order of the questions.

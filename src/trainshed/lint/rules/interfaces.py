@@ -288,7 +288,7 @@ card, and fails when the type is changed for one with fewer, for instance P5.
     ),
 )
 def rising_index(group: NodeGroup) -> Iterator[Violation]:
-    """The device index is no number of the card."""
+    """The device index is not the number of the card."""
     slots = [(row, _slot(row)) for row in listed_interfaces(group)]
     high = [(row, slot) for row, slot in slots if slot and slot[0] == slot[1] > 1]
     for row, slot in high[:1]:

@@ -65,7 +65,7 @@ def no_driver(nodes: QueueNodes) -> Iterator[Violation]:
     "TS-PCL-010",
     title="The operating system of the nodes gets no more updates",
     why="""
-Its maintainers bring out no more public security updates, and the EFA installer no longer lists it.
+Its maintainers release no more public security updates, and the EFA installer no longer lists it.
 """,
     sources=(
         _IMAGE,

@@ -1,4 +1,4 @@
-"""What AWS says of a job of AWS Batch and of what it needs."""
+"""What AWS says about a job of AWS Batch and about what it needs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -33,7 +33,7 @@ def gather(
     evidence: Evidence,
     questions: Questions,
 ) -> Evidence:
-    """Add what AWS says of a job's queue and of the nodes that it launches.
+    """Add what AWS says about a job's queue and of the nodes that it launches.
 
     Args:
         region: where it is.

@@ -151,7 +151,7 @@ class BatchScheduler:
         return read_end(self.region, stream, most)
 
     def evidence(self, job: Job, now: datetime, questions: Questions) -> Evidence:
-        """Return what AWS says of a job, its queue, and the nodes that the queue launches."""
+        """Return what AWS says about a job, its queue, and the nodes that the queue launches."""
         none: list[ListedJob] = []
         others = questions.ask(lambda: self.jobs(unfinished=True), none)
         evidence = Evidence(service=self.service, region=self.region.name, job=job, now=now)

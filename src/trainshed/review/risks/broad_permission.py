@@ -24,7 +24,7 @@ def broad_permission(
 
     Args:
         stack: name of the stack.
-        difference: what the engine says of it.
+        difference: what the engine says about it.
         resources: of the stack after the change.
         account: where it is deployed; no account where the app leaves that open.
         called: the names in it.

@@ -24,7 +24,7 @@ class Module:
     Attributes:
         name: as dkms calls it, for instance `habanalabs`.
         version: of the source.
-        state: what dkms says of it for the kernel: `installed`, `built`, `added` or `missing`.
+        state: what dkms says about it for the kernel: `installed`, `built`, `added` or `missing`.
     """
 
     name: str

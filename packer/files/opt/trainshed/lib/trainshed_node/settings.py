@@ -54,7 +54,7 @@ class Settings:
 
     Attributes:
         region: of the services that it calls; empty if it calls none.
-        cluster: whose node this is; empty for none, so that nobody is told of its boot.
+        cluster: whose node this is; empty for none, so that its boot is not reported.
         devices: how many of each kind of `DEVICES` the node must have; empty to check nothing.
         scratch: assemble the instance store; off where something else owns it, such as nodeadm
             with `localStorage`.
