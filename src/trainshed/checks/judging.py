@@ -108,9 +108,16 @@ def _judge_example(text: str) -> tuple[Finding, ...]:
     return judge(make_plan(read.spec.placed(replace(read.spec.where, file=file))))
 
 
+def _example_file(fields: str) -> str:
+    """Return the cluster file of an example that names the fields that matter."""
+    region = "" if fields.startswith("region:") else "region: us-west-2\n"
+    return f"name: Example\n{region}{fields}"
+
+
 clusters: Over[ClusterPlan, ClusterInFleet] = Over(
     command=_COMMAND,
     parts=lambda cluster: (cluster.plan,),
     orchestrator=lambda plan: plan.orchestrator,
     examples={"cluster file": _judge_example},
+    example_file=_example_file,
 )

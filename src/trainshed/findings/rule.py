@@ -49,12 +49,14 @@ class Over(Generic[P, W]):
         parts: yields the parts of a whole; a rule judges one part at a time.
         orchestrator: returns that of a part, for rules of some orchestrators only.
         examples: finds what is wrong with an example, by the kind of file that it is.
+        example_file: returns the whole file of an example, where rules give only what matters.
     """
 
     command: str
     parts: Callable[[W], Iterable[P]]
     orchestrator: Callable[[P], str] | None = None
     examples: Mapping[str, Callable[[str], Sequence[Finding]]] = field(default_factory=dict)
+    example_file: Callable[[str], str] = str
 
 
 Found = Iterator[Violation | Finding]
@@ -168,7 +170,8 @@ def rule(
         rule_id: the rule's id.
         over: what the function is applied to: it takes a part, and the whole if it has a second
             parameter.
-        example: the shortest file in which it finds something; by kind, or of the only kind.
+        example: the shortest file in which it finds something; by kind, or of the only kind. Where
+            `over` completes it, only what matters.
         orchestrators: as those of `Check`.
         actions: as those of `Check`.
         answers: as those of `Check`.
@@ -186,7 +189,11 @@ def rule(
                 over=over,
                 find=find if takes_whole else lambda part, _: find(part),
                 orchestrators=orchestrators,
-                examples={kind: f"{text.strip()}\n" for kind, text in examples.items() if text},
+                examples={
+                    kind: over.example_file(f"{text.strip()}\n")
+                    for kind, text in examples.items()
+                    if text
+                },
                 actions=actions,
                 answers=answers,
             )

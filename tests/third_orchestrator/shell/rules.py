@@ -17,8 +17,6 @@ from trainshed.plan import ClusterPlan
     basis=Basis.OBSERVED,
     sources=("https://docs.aws.amazon.com/systems-manager/latest/userguide/run-command.html",),
     example="""
-name: Example
-region: us-west-2
 orchestrator: shell
 instance: {type: trn1.32xlarge}
 """,

@@ -33,8 +33,6 @@ addresses for them, these launches fail, and jobs wait.
         "https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html",
     ),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge, nodes: {max: 60}}
 network: {cidr: 10.20.0.0/22}
 """,
@@ -75,11 +73,7 @@ is full with 30 nodes. The addresses add no bandwidth for jobs, whose traffic be
         "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html",
         "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",
     ),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: trn1.32xlarge, nodes: {max: 2}, interfaces: combined}
-""",
+    example="instance: {type: trn1.32xlarge, nodes: {max: 2}, interfaces: combined}",
 )
 def wasteful_layout(plan: ClusterPlan) -> Iterator[Violation]:
     """Interfaces for EFA need no addresses."""
@@ -107,8 +101,6 @@ how many are free; EC2 refuses a launch when there are too few.
     severity=Severity.INFO,
     sources=("https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html",),
     example="""
-name: Example
-region: us-west-2
 zone: usw2-az4
 instance: {type: trn1.32xlarge, nodes: {max: 16}}
 network: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0}
@@ -140,8 +132,6 @@ address in the VPC, because its packets go to the bridge. The VPC guide advises 
 """,
     sources=("https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge, nodes: {max: 2}}
 network: {cidr: 172.17.0.0/16}
 """,

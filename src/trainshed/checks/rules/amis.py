@@ -27,8 +27,6 @@ volume.
     basis=Basis.INFERRED,
     sources=("https://docs.aws.amazon.com/fsx/latest/LustreGuide/install-lustre-client.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge, ami: ami-0123456789abcdef0}
 storage: {lustre: {}}
 """,
@@ -54,11 +52,7 @@ NVIDIA's open kernel modules, which our AMIs have by default, drive GPUs from Tu
 V100 no GPU appears, the node's device check fails, and the node takes no job.
 """,
     sources=("https://github.com/NVIDIA/open-gpu-kernel-modules",),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: p3dn.24xlarge}
-""",
+    example="instance: {type: p3dn.24xlarge}",
 )
 def v100_modules(plan: ClusterPlan) -> Iterator[Violation]:
     """A V100 needs NVIDIA's proprietary kernel modules."""
@@ -85,11 +79,7 @@ the AMI before anything else is deployed, and fails when it is of another cell.
     sources=(
         "https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-ec2-aliases.html",
     ),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: trn1.32xlarge, ami: /trainshed/ami/nvidia/ecs/stable}
-""",
+    example="instance: {type: trn1.32xlarge, ami: /trainshed/ami/nvidia/ecs/stable}",
 )
 def other_cell(plan: ClusterPlan) -> Iterator[Violation]:
     """The channel must be that of the nodes' accelerator and agent."""
@@ -113,11 +103,7 @@ Neuron's driver supports Inf1 up to 2.24. Nodes that boot a later one show no ac
 looks at the driver that `packer/pins.json` names.
 """,
     sources=(LAST_SOFTWARE["Inferentia"][1],),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: inf1.6xlarge}
-""",
+    example="instance: {type: inf1.6xlarge}",
 )
 def first_inferentia(plan: ClusterPlan) -> Iterator[Violation]:
     """The first Inferentia needs an older driver than we pin."""
@@ -144,11 +130,7 @@ size 50GB is smaller than snapshot, expect size >= 100GB`. AWS Batch then gets n
 wait in `RUNNABLE`. Our AMIs are baked with 100 GiB unless `--var root_gib` says otherwise.
 """,
     sources=("https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_EbsBlockDevice.html",),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: trn1.32xlarge, root_gib: 50}
-""",
+    example="instance: {type: trn1.32xlarge, root_gib: 50}",
 )
 def small_root_volume(plan: ClusterPlan) -> Iterator[Violation]:
     """The root volume must hold the AMI's snapshot."""

@@ -30,8 +30,6 @@ the kernel's own EFA driver, if there is one, and cannot mount `/fsx`.
     basis=Basis.OBSERVED,
     sources=("https://github.com/aws/amazon-ecs-ami",),
     example="""
-name: Example
-region: us-west-2
 instance:
   type: trn1.32xlarge
   ami: /aws/service/ecs/optimized-ami/amazon-linux-2023/neuron/recommended/image_id
@@ -60,8 +58,6 @@ no accelerator: the job's check of its devices fails on each.
 """,
     sources=(_ECS_AMIS,),
     example="""
-name: Example
-region: us-west-2
 instance:
   type: trn1.32xlarge
   ami: /aws/service/ecs/optimized-ami/amazon-linux-2023/gpu/recommended/image_id
@@ -98,8 +94,6 @@ leave P3 out, too.
         "https://github.com/NVIDIA/open-gpu-kernel-modules",
     ),
     example="""
-name: Example
-region: us-west-2
 instance:
   type: p3dn.24xlarge
   ami: /aws/service/ecs/optimized-ami/amazon-linux-2023/gpu/recommended/image_id
@@ -133,8 +127,6 @@ gets no node, and jobs wait in `RUNNABLE` forever.
         "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ComponentsAMIs.html",
     ),
     example="""
-name: Example
-region: us-west-2
 instance:
   type: trn1.32xlarge
   ami: /aws/service/ecs/optimized-ami/amazon-linux-2023/arm64/recommended/image_id
@@ -168,8 +160,6 @@ publishes a new AMI there, with security updates for instance, nodes go on with 
         "https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-public-parameters-ami.html",
     ),
     example="""
-name: Example
-region: us-west-2
 orchestrator: ec2
 instance:
   type: trn1.32xlarge

@@ -24,7 +24,6 @@ lack of capacity, and the job waits in `RUNNABLE`.
         "https://aws.amazon.com/ec2/pricing/on-demand/",
     ),
     example="""
-name: Example
 region: us-east-2
 instance: {type: trn2.48xlarge, nodes: {max: 2}}
 """,
@@ -54,11 +53,7 @@ the cluster is destroyed.
         "https://docs.aws.amazon.com/batch/latest/APIReference/API_ComputeResource.html",
         "https://aws.amazon.com/ec2/pricing/on-demand/",
     ),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: trn1.32xlarge, nodes: {min: 1, max: 4}}
-""",
+    example="instance: {type: trn1.32xlarge, nodes: {min: 1, max: 4}}",
 )
 def idle_nodes(plan: ClusterPlan) -> Iterator[Violation]:
     """Whoever keeps nodes should know that they cost."""
@@ -88,8 +83,6 @@ type and in the same zone. All nodes of a job launch at once, or the job waits.
         "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html",
     ),
     example="""
-name: Example
-region: us-west-2
 zone: usw2-az4
 instance: {type: trn1.32xlarge, nodes: {max: 4}}
 capacity: {reservation: cr-0123456789abcdef0, placement_group: example}

@@ -22,8 +22,6 @@ waits in `RUNNABLE` forever. A resource group may have several blocks.
     severity=Severity.ERROR,
     sources=(_BLOCKS,),
     example="""
-name: Example
-region: us-west-2
 zone: usw2-az4
 instance: {type: trn1.32xlarge, nodes: {max: 100}}
 capacity: {capacity_block: cr-0123456789abcdef0}
@@ -61,8 +59,6 @@ back.
         _BLOCKS,
     ),
     example="""
-name: Example
-region: us-west-2
 zone: usw2-az4
 instance: {type: trn1.32xlarge, nodes: {max: 4}}
 capacity: {capacity_block: cr-0123456789abcdef0}
@@ -96,8 +92,6 @@ A time-out beyond that never applies: the job ends with its nodes, as if they ha
 """,
     sources=("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html",),
     example="""
-name: Example
-region: us-west-2
 zone: usw2-az4
 instance: {type: trn1.32xlarge}
 capacity: {capacity_block: cr-0123456789abcdef0}

@@ -40,8 +40,6 @@ uses EFA, aws-ofi-nccl. Jobs run, and traffic between nodes is as slow as TCP.
 """,
     sources=(_NCCL,),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p4d.24xlarge}
 job: {environment: {NCCL_NET: Socket}}
 """,
@@ -71,8 +69,6 @@ over the network.
 """,
     sources=(_NCCL,),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p4d.24xlarge}
 job: {environment: {NCCL_P2P_DISABLE: "1"}}
 """,
@@ -103,8 +99,6 @@ themselves, and without the variable NCCL uses faster ones for small messages.
 """,
     sources=(CHEATSHEET, _NCCL),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p4d.24xlarge}
 job: {environment: {NCCL_PROTO: simple}}
 """,
@@ -131,8 +125,6 @@ libfabric and EFA.
 """,
     sources=(HCCL_DEMO,),
     example="""
-name: Example
-region: us-west-2
 instance: {type: dl1.24xlarge}
 job: {environment: {HCCL_OVER_TCP: "1"}}
 """,
@@ -161,8 +153,6 @@ chooses Gaudi Direct over EFA, by which EFA reads the memory of the Gaudis. Haba
 """,
     sources=(_HCCL_HOST_NIC, HCCL_DEMO),
     example="""
-name: Example
-region: us-west-2
 instance: {type: dl1.24xlarge}
 job: {environment: {HCCL_OVER_OFI: "1"}}
 """,
@@ -200,8 +190,6 @@ takes an unreachable one waits forever.
         _NCCL,
     ),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p4d.24xlarge}
 job: {environment: {NCCL_SOCKET_IFNAME: ens}}
 """,

@@ -35,8 +35,6 @@ job, or the attempts of one, run different programs, and no one can say later wh
     basis=Basis.INFERRED,
     sources=("https://docs.docker.com/build/building/best-practices/",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p4d.24xlarge}
 image: {uri: "123456789012.dkr.ecr.us-west-2.amazonaws.com/team/train:latest"}
 """,
@@ -63,8 +61,6 @@ a job fails with `CannotPullContainerError: toomanyrequests`.
 """,
     sources=("https://docs.docker.com/docker-hub/usage/pulls/",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p4d.24xlarge}
 image: {uri: "pytorch/pytorch:2.9.0-cuda13.0-cudnn9-runtime"}
 """,
@@ -93,8 +89,6 @@ does not raise that; those beyond it are refused, and a refused pull can fail th
     basis=Basis.INFERRED,
     sources=("https://docs.aws.amazon.com/AmazonECR/latest/public/public-service-quotas.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge, nodes: {max: 16}}
 image:
   uri: public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.30.0-ubuntu24.04
@@ -123,8 +117,6 @@ programs find no device, or train on the CPU.
     basis=Basis.INFERRED,
     sources=("https://aws.github.io/deep-learning-containers/",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge}
 image: {tag: "2.10.0-cu130"}
 """,
@@ -155,8 +147,6 @@ only.
     basis=Basis.INFERRED,
     sources=("https://docs.aws.amazon.com/AmazonECR/latest/userguide/replication.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p4d.24xlarge}
 image: {uri: "123456789012.dkr.ecr.us-east-1.amazonaws.com/team/train:2.9.0"}
 """,

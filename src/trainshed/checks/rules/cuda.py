@@ -23,8 +23,6 @@ available for execution on the device`.
 """,
     sources=CUDA_SOURCES,
     example="""
-name: Example
-region: us-west-2
 instance: {type: p3dn.24xlarge, ami: v100}
 image: {tag: "2.10.0-cu130"}
 """,
@@ -53,8 +51,6 @@ NCCL fail with `no kernel image is available`, unless they carry PTX, which the 
 """,
     sources=CUDA_SOURCES,
     example="""
-name: Example
-region: us-west-2
 instance: {type: p6-b200.48xlarge}
 image: {tag: "2.5.1-cu124"}
 """,

@@ -20,11 +20,7 @@ no other node to talk to.
 """,
     severity=Severity.INFO,
     sources=(_EFA_PAGE,),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: trn1.32xlarge}
-""",
+    example="instance: {type: trn1.32xlarge}",
 )
 def one_node(plan: ClusterPlan) -> Iterator[Violation]:
     """EFA needs a second node."""
@@ -49,11 +45,7 @@ nodes reach less of the bandwidth.
 """,
     severity=Severity.INFO,
     sources=("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: g5.48xlarge, nodes: {max: 4}}
-""",
+    example="instance: {type: g5.48xlarge, nodes: {max: 4}}",
 )
 def no_rdma(plan: ClusterPlan) -> Iterator[Violation]:
     """Collectives between nodes want RDMA."""
@@ -83,11 +75,7 @@ several connections, because EC2 limits a single one to 10 Gbps in a cluster pla
         "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-network-bandwidth.html",
         "https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",
     ),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: g5.4xlarge, nodes: {max: 2}}
-""",
+    example="instance: {type: g5.4xlarge, nodes: {max: 2}}",
 )
 def over_tcp(plan: ClusterPlan) -> Iterator[Violation]:
     """Nodes that work together want EFA."""

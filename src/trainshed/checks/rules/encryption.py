@@ -24,8 +24,6 @@ Auto Scaling, which launches them, cannot encrypt their volumes.
         "https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html",
     ),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge}
 kms_key: arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789
 """,
@@ -51,8 +49,6 @@ on it is encrypted, but not by the key that `kms_key` names.
 """,
     sources=("https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge}
 storage: {lustre: {deployment: scratch-2}}
 kms_key: arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789

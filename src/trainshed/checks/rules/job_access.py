@@ -20,8 +20,6 @@ to them.
 """,
     sources=("https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge}
 job: {policies: ["arn:aws:iam::aws:policy/AmazonS3FullAccess"]}
 """,
@@ -52,8 +50,6 @@ versioning.
 """,
     sources=("https://docs.aws.amazon.com/AmazonS3/latest/userguide/Versioning.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge}
 job: {buckets: [{bucket: my-runs, access: read-write-delete}]}
 """,
@@ -82,8 +78,6 @@ not to put credentials there.
     basis=Basis.DOCUMENTED,
     sources=("https://docs.aws.amazon.com/batch/latest/userguide/specifying-sensitive-data.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge}
 job: {environment: {HF_TOKEN: hf_example}}
 """,

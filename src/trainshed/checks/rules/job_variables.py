@@ -39,8 +39,6 @@ forever, or fail. `trainshed-launch` sets them for each job.
     basis=Basis.INFERRED,
     sources=("https://docs.aws.amazon.com/batch/latest/userguide/mnp-env-vars.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge, nodes: {max: 4}}
 job: {environment: {MASTER_ADDR: 10.20.0.10}}
 """,
@@ -70,8 +68,6 @@ A job has the whole node. Accelerators that a variable hides from it are paid fo
         "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/neuron-runtime/nrt-configurable-parameters.html",
     ),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p4d.24xlarge}
 job: {environment: {CUDA_VISIBLE_DEVICES: "0,1"}}
 """,

@@ -38,8 +38,6 @@ libraries need `efa`; aws-ofi-nccl finds it without the variable.
         _NEURON_EFA,
     ),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p4d.24xlarge}
 job: {environment: {FI_PROVIDER: tcp}}
 """,
@@ -70,8 +68,6 @@ RDMA: `EFA device has no rdma-read capability. Application will abort().`
 """,
     sources=("https://github.com/ofiwg/libfabric/tree/main/prov/efa",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p3dn.24xlarge}
 job: {environment: {FI_EFA_USE_DEVICE_RDMA: "1"}}
 """,
@@ -105,8 +101,6 @@ expects RDMA on P4d and later types.
 """,
     sources=(_NEURON_EFA, HCCL_DEMO, CHEATSHEET),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge}
 job: {environment: {FI_EFA_USE_DEVICE_RDMA: "0"}}
 """,
@@ -139,8 +133,6 @@ for peer-direct of Gaudi, whose jobs get it by default.
 """,
     sources=(CHEATSHEET, HCCL_DEMO),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p4d.24xlarge}
 job: {environment: {RDMAV_FORK_SAFE: "1"}}
 """,

@@ -26,11 +26,7 @@ may keep them, but a new launch is likely to fail: a job then waits in `RUNNABLE
         "https://github.com/getmoto/moto/tree/master/moto/ec2/resources",
         "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypeOfferings.html",
     ),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: dl1.24xlarge}
-""",
+    example="instance: {type: dl1.24xlarge}",
 )
 def withdrawn_type(plan: ClusterPlan) -> Iterator[Violation]:
     """The EC2 API must list the type of the nodes."""
@@ -54,11 +50,7 @@ AWS still sells it, and advises to use a later one. Types that it no longer sell
 first.
 """,
     sources=("https://aws.amazon.com/ec2/previous-generation/",),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: p3dn.24xlarge, ami: v100}
-""",
+    example="instance: {type: p3dn.24xlarge, ami: v100}",
 )
 def previous_generation(plan: ClusterPlan) -> Iterator[Violation]:
     """Plans for years should not rest on a type that may go."""
@@ -81,11 +73,7 @@ Its maker releases no further driver, compiler or library for it. Existing relea
 kernels and with the frameworks of their time, and get no fixes.
 """,
     sources=tuple(dict.fromkeys(source for _, source in LAST_SOFTWARE.values())),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: dl1.24xlarge}
-""",
+    example="instance: {type: dl1.24xlarge}",
 )
 def last_software(plan: ClusterPlan) -> Iterator[Violation]:
     """Whoever starts with an accelerator should know how long its software lives."""

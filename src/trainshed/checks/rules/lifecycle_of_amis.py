@@ -29,8 +29,6 @@ template that names such an AMI still works, without security updates.
         "https://aws.amazon.com/amazon-linux-2/faqs/",
     ),
     example="""
-name: Example
-region: us-west-2
 instance:
   type: p4d.24xlarge
   ami: /aws/service/ecs/optimized-ami/amazon-linux-2/gpu/recommended/image_id
@@ -59,8 +57,6 @@ Ubuntu 20.04 gets no more public updates since 2025-05-31, and the EFA installer
         "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html",
     ),
     example="""
-name: Example
-region: us-west-2
 orchestrator: ec2
 instance:
   type: p4d.24xlarge
@@ -92,8 +88,6 @@ AMIs stay as they are, or disappear.
         NEURON_SOURCE,
     ),
     example="""
-name: Example
-region: us-west-2
 orchestrator: ec2
 instance:
   type: trn1.32xlarge

@@ -22,8 +22,6 @@ up.
 """,
     sources=("https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge}
 storage: {lustre: {deployment: scratch-2}}
 """,
@@ -53,8 +51,6 @@ was overwritten is overwritten in the bucket, too.
 """,
     sources=("https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-backups-fsx.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge}
 storage: {lustre: {s3: {bucket: my-datasets}}}
 """,
@@ -82,11 +78,7 @@ that it may write to, it finds no checkpoint and starts from the beginning.
 """,
     basis=Basis.INFERRED,
     sources=("https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html",),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: trn1.32xlarge, nodes: {max: 4}}
-""",
+    example="instance: {type: trn1.32xlarge, nodes: {max: 4}}",
 )
 def nothing_outlives_nodes(plan: ClusterPlan) -> Iterator[Violation]:
     """Checkpoints should outlive the nodes."""

@@ -32,8 +32,6 @@ the largest.
     basis=Basis.INFERRED,
     sources=(_SSD, _PERFORMANCE),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge, nodes: {max: 16}}
 storage: {lustre: {}}
 """,
@@ -70,8 +68,6 @@ carries. All nodes together then stay below the throughput of the file system.
 """,
     sources=(_PERFORMANCE,),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p5.48xlarge}
 storage: {lustre: {capacity_gib: 24000, throughput: 1000}}
 """,
@@ -108,8 +104,6 @@ it is made.
         _PERFORMANCE,
     ),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p5.48xlarge}
 storage: {lustre: {capacity_gib: 4800, throughput: 1000}}
 """,
@@ -146,8 +140,6 @@ every node opens its program's files at the same time.
         "https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-metadata-performance.html",
     ),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge, nodes: {max: 16}}
 storage: {lustre: {capacity_gib: 1200}}
 """,
@@ -179,8 +171,6 @@ large cluster therefore uses fewer interfaces on each node, and a node gets less
 """,
     sources=("https://docs.aws.amazon.com/fsx/latest/LustreGuide/configure-efa-clients.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p5.48xlarge, nodes: {max: 200}}
 storage: {lustre: {capacity_gib: 4800, throughput: 1000, efa: true}}
 """,

@@ -23,8 +23,6 @@ CloudFormation that they have booted, which undoes the deployment.
         "https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",
     ),
     example="""
-name: Example
-region: us-west-2
 zone: usw2-az4
 instance: {type: trn1.32xlarge, nodes: {max: 2}}
 network: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0}

@@ -22,8 +22,6 @@ over the zone, and collectives between its nodes are slower. Capacity Blocks nee
         "https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",
     ),
     example="""
-name: Example
-region: us-west-2
 zone: usw2-az4
 instance: {type: trn1.32xlarge, nodes: {max: 4}}
 capacity: {reservation: cr-0123456789abcdef0}

@@ -30,11 +30,7 @@ of Capacity Blocks do not count.
 """,
     severity=Severity.INFO,
     sources=("https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html",),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: trn1.32xlarge, nodes: {max: 16}}
-""",
+    example="instance: {type: trn1.32xlarge, nodes: {max: 16}}",
 )
 def vcpus(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violation]:
     """The account must have the vCPUs of every cluster's largest job."""
@@ -74,8 +70,6 @@ it among them; a stack that needs a sixth fails, and is rolled back.
     severity=Severity.INFO,
     sources=(_VPC_QUOTAS,),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge, nodes: {max: 2}}
 network: {cidr: 10.30.0.0/16}
 """,
@@ -111,11 +105,7 @@ more. What launches after that is refused.
 """,
     basis=Basis.INFERRED,
     sources=(_VPC_QUOTAS,),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: p5.48xlarge, nodes: {max: 160}}
-""",
+    example="instance: {type: p5.48xlarge, nodes: {max: 160}}",
 )
 def network_interfaces(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violation]:
     """The account must have room for every interface of every node."""
@@ -143,11 +133,7 @@ A region of an account has at most 50 TiB of gp3 volumes by default, and each no
 volume of `instance.root_gib`. EC2 terminates an instance at once when its volume has no room.
 """,
     sources=("https://docs.aws.amazon.com/general/latest/gr/ebs-service.html",),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: trn1.32xlarge, nodes: {max: 128}, root_gib: 512}
-""",
+    example="instance: {type: trn1.32xlarge, nodes: {max: 128}, root_gib: 512}",
 )
 def root_volumes(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violation]:
     """The account must have room for the root volume of every node."""

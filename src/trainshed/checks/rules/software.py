@@ -38,8 +38,6 @@ and an image runs on a driver of its own release only.
 """,
     sources=(SYNAPSE_SOURCE,),
     example="""
-name: Example
-region: us-west-2
 instance: {type: dl1.24xlarge}
 image: {tag: "1.22.0-pytorch-2.7.1"}
 """,
@@ -69,8 +67,6 @@ another one processes fail when they open a device, or later.
 """,
     sources=(SYNAPSE_SOURCE,),
     example="""
-name: Example
-region: us-west-2
 instance: {type: dl1.24xlarge}
 image: {tag: "1.20.0-pytorch-2.6.0"}
 """,
@@ -101,8 +97,6 @@ that is not older than the runtime: with an older one processes fail when they o
     basis=Basis.INFERRED,
     sources=(NEURON_SOURCE,),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge}
 image:
   uri: public.ecr.aws/neuron/jax-training-neuronx:0.10.0-neuronx-py313-sdk2.32.0-ubuntu24.04
@@ -140,8 +134,6 @@ fails. JAX goes on.
         "https://github.com/aws-neuron/deep-learning-containers",
     ),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge}
 image:
   uri: public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.31.0-ubuntu24.04
@@ -173,8 +165,6 @@ installer; a driver that is older than the libraries may lack what they ask for.
     basis=Basis.INFERRED,
     sources=("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start-nccl.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p4d.24xlarge}
 image: {tag: cuda13.0-efa1.99.0}
 """,
@@ -205,8 +195,6 @@ release of the framework in them. Afterwards the same image stays as it is.
 """,
     sources=(DEEP_LEARNING_CONTAINERS_SOURCE,),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p4d.24xlarge}
 image:
   uri: >-

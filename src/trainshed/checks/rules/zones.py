@@ -19,8 +19,6 @@ and a cluster file that works in one account may fail in the next.
 """,
     sources=("https://docs.aws.amazon.com/ram/latest/userguide/working-with-az-ids.html",),
     example="""
-name: Example
-region: us-west-2
 zone: us-west-2a
 instance: {type: trn1.32xlarge}
 """,
@@ -51,8 +49,6 @@ zones pay for the traffic.
         "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservation-overview.html",
     ),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge}
 capacity: {reservation: cr-0123456789abcdef0}
 """,
@@ -88,8 +84,6 @@ crosses zones: it is slower, and AWS bills the traffic in both directions. EFA d
         "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html",
     ),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge, nodes: {max: 2}}
 storage: {lustre: {existing: fs-0123456789abcdef0}}
 """,
@@ -119,11 +113,7 @@ type, nodes come from there or not at all.
     sources=(
         "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypeOfferings.html",
     ),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: trn1n.32xlarge, nodes: {max: 2}}
-""",
+    example="instance: {type: trn1n.32xlarge, nodes: {max: 2}}",
 )
 def only_zone(plan: ClusterPlan) -> Iterator[Violation]:
     """On-demand capacity of one zone may run out."""

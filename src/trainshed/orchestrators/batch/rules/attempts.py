@@ -20,8 +20,6 @@ good with the first node that fails, and with many nodes for days one fails soon
 """,
     sources=("https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge, nodes: {max: 16}}
 job: {attempts: 1}
 """,
@@ -54,8 +52,6 @@ first. Jobs run again on the new nodes only while they have attempts left.
         "https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html",
     ),
     example="""
-name: Example
-region: us-west-2
 zone: usw2-az4
 instance: {type: trn1.32xlarge}
 capacity: {capacity_block: cr-0123456789abcdef0}

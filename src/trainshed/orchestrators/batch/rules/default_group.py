@@ -30,8 +30,6 @@ the job hangs.
     basis=Basis.INFERRED,
     sources=_SOURCES,
     example="""
-name: Example
-region: us-west-2
 zone: usw2-az4
 instance: {type: trn1.32xlarge}
 network: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0}
@@ -62,8 +60,6 @@ The missing rules are added, and apply to everything else in that group, too.
     basis=Basis.INFERRED,
     sources=_SOURCES,
     example="""
-name: Example
-region: us-west-2
 zone: usw2-az4
 instance: {type: trn1.32xlarge}
 network:

@@ -21,11 +21,7 @@ first, those take the first numbers, and libfabric goes over TCP without saying 
 """,
     basis=Basis.INFERRED,
     sources=("https://docs.aws.amazon.com/batch/latest/userguide/efa.html",),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: p6-b200.48xlarge, ami: ami-0123456789abcdef0}
-""",
+    example="instance: {type: p6-b200.48xlarge, ami: ami-0123456789abcdef0}",
 )
 def other_verbs_devices(plan: ClusterPlan) -> Iterator[Violation]:
     """An AMI of somebody else's may number EFA's devices after others."""
@@ -62,11 +58,7 @@ both readings.
         "https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",
         "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-eni.html",
     ),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: p5.48xlarge, nodes: {max: 2}, interfaces: eks}
-""",
+    example="instance: {type: p5.48xlarge, nodes: {max: 2}, interfaces: eks}",
 )
 def no_index_for_the_job(plan: ClusterPlan) -> Iterator[Violation]:
     """The job's interface should find a device index by any reading."""

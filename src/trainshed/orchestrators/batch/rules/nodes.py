@@ -34,8 +34,6 @@ billed while jobs wait in `RUNNABLE`.
     basis=Basis.INFERRED,
     sources=("https://docs.aws.amazon.com/batch/latest/userguide/batch-ami-spec.html",),
     example="""
-name: Example
-region: us-west-2
 instance:
   type: trn1.32xlarge
   ami: /aws/service/neuron/dlami/base/amazon-linux-2023/latest/image_id
@@ -67,8 +65,6 @@ minutes of its boot.
     basis=Basis.INFERRED,
     sources=("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html",),
     example="""
-name: Example
-region: us-west-2
 zone: usw2-az4
 instance: {type: trn1.32xlarge, nodes: {min: 2, max: 4}}
 capacity: {capacity_block: cr-0123456789abcdef0}

@@ -21,8 +21,6 @@ A job that fills it leaves its processes the rest, and the kernel ends them when
     basis=Basis.INFERRED,
     sources=("https://docs.aws.amazon.com/batch/latest/APIReference/API_LinuxParameters.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge}
 job: {shared_memory_gib: 400}
 """,
@@ -57,8 +55,6 @@ PyTorch, and the collective libraries. When it is full they fail with `Bus error
         "https://docs.pytorch.org/docs/stable/multiprocessing.html",
     ),
     example="""
-name: Example
-region: us-west-2
 instance: {type: p4d.24xlarge}
 job: {shared_memory_gib: 2}
 """,

@@ -24,8 +24,6 @@ runs longer is ended by a deployment that somebody else makes.
 """,
     sources=("https://docs.aws.amazon.com/batch/latest/APIReference/API_UpdatePolicy.html",),
     example="""
-name: Example
-region: us-west-2
 instance: {type: trn1.32xlarge}
 job: {timeout_hours: 240}
 """,
@@ -60,11 +58,7 @@ nodes.
         "https://docs.aws.amazon.com/batch/latest/userguide/infrastructure-updates.html",
         "https://github.com/aws-cloudformation/cloudformation-resource-schema",
     ),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: trn1.32xlarge}
-""",
+    example="instance: {type: trn1.32xlarge}",
 )
 def deployment_waits(plan: ClusterPlan) -> Iterator[Violation]:
     """Nobody should change the nodes while a job runs that CloudFormation does not wait for."""
