@@ -43,7 +43,7 @@ class ServingProcess:
     Attributes:
         settings: of the server, with its port.
         folder: for what this process and those it starts write; it goes away with them.
-        lock: a file there, which whatever is not to outlive the server locks, shared.
+        lock: a file there; the server's end waits until nobody locks it, shared.
         answer: serves a connection: the socket, and the address of whom it is from.
     """
 

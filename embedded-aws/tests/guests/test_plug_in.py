@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from other_package import make_package
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
