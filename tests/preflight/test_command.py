@@ -122,7 +122,7 @@ def test_in_a_project_the_templates_are_judged_and_the_launch_is_tried_by_them(
         "cfn-lint",
     }
     [launch] = [each for each in report["findings"] if each["rule"] == "TS-ACC-091"]
-    assert "its network is not there yet" in launch["message"]
+    assert "its network does not exist yet" in launch["message"]
 
 
 def test_an_app_that_fails_holds_up_no_question(preflight: Callable[..., Answer]) -> None:

@@ -35,7 +35,7 @@ def test_the_launch_of_a_cluster_is_tried_as_far_as_it_exists(
     [broken] = launches(account.ask())
 
     assert "there is no synthesised template" in alone.message
-    assert "its network is not there yet" in before.message
+    assert "its network does not exist yet" in before.message
     assert (partly.rule, partly.severity) == ("TS-ACC-091", Severity.INFO)
     assert "NetworkInterfaces.Groups, UserData; the rest passes" in partly.message
     assert whole == []

@@ -288,7 +288,7 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
     "no image": (
         failed(ending(reason="CannotPullContainerError: manifest unknown")),
         "014",
-        "the container image registry.example/train:1 is not there",
+        "the container image registry.example/train:1 does not exist",
     ),
     "no log group": (
         failed(ending(reason="CannotStartContainerError: The specified log group does not exist.")),

@@ -110,7 +110,7 @@ def read_app(folder: Path) -> App:
         raise TrainshedError(f"{CONFIGURATION}: context is not a JSON object; give it names")
     if not app.strip():
         raise TrainshedError(
-            f"{folder / CONFIGURATION} with an app is not there: run this in the folder of a "
+            f"{folder / CONFIGURATION} with an app is missing: run this in the folder of a "
             "project, such as trainshed init writes"
         )
     try:

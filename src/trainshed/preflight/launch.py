@@ -203,7 +203,7 @@ def _of_template(subject: Subject, launcher: Launcher) -> _Launch | str:
     [subnet, *_] = _resolved(launcher.subnets(kinds), exports, "the subnet", []) or [None]
     image = ami_id(subject)
     if subnet is None or image is None:
-        return f"{'the AMI' if subnet else 'its network'} is not there yet"
+        return f"{'the AMI' if subnet else 'its network'} does not exist yet"
     data = _resolved(kinds[_TEMPLATE]["LaunchTemplateData"], exports, "", left_out)
     sent = {key: value for key, value in data.items() if key not in _NOT_SENT}
     return _Launch(

@@ -89,7 +89,7 @@ def _node() -> str:
     if found := shutil.which("node"):
         return found
     raise TrainshedError(
-        "Node is not there: install requirements.txt, which brings it, or a Node of "
+        "Node is not installed: install requirements.txt, which brings it, or a Node of "
         "https://nodejs.org"
     )
 

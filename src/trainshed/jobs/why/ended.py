@@ -18,7 +18,7 @@ _NO_COMMAND = (
 )
 # What ECS says about a container that did not start, and what to do.
 _NOT_STARTED = {
-    "cannotpullcontainererror": "the container image {image} is not there, or nodes are not "
+    "cannotpullcontainererror": "the container image {image} does not exist, or nodes are not "
     "allowed to pull it, or cannot reach it: build and push it (trainshed container push "
     "CLUSTER), and check the tag; on the embedded AWS, trainshed offline image CLUSTER puts a "
     "stand-in there",

@@ -56,9 +56,9 @@ def _path(row: Interface, given: object) -> tuple[str | int, ...]:
     severity=Severity.ERROR,
     why="""
 Each network card of an instance type takes a number of interfaces, with the device indexes from 0
-on. EC2 refuses to launch a node with an interface on a card that is not there, with a device index
-that the card does not have, or with two interfaces in one place. P5 and Trn2 have two places on
-each card: a device index that rises with the card soon leaves them.
+on. EC2 refuses to launch a node with an interface on a card that does not exist, with a device
+index that the card does not have, or with two interfaces in one place. P5 and Trn2 have two places
+on each card: a device index that rises with the card soon leaves them.
 """,
     sources=(_CARDS, _ENI, "https://github.com/eksctl-io/eksctl/issues/7520"),
     over=in_files(groups_with_interfaces),

@@ -53,7 +53,7 @@ def ami_is_there(subject: Subject) -> Iterator[Violation]:
         version = f" has no version {plan.ami.version}, or" if plan.ami.version else ""
         yield Violation(
             path=_PATH,
-            message=f"SSM parameter {plan.ami.parameter}{version} is not there in {plan.region}",
+            message=f"SSM parameter {plan.ami.parameter}{version} does not exist in {plan.region}",
             remedy=plan.ami.remedy,
         )
         return
