@@ -1,4 +1,4 @@
-"""What may be wrong with a cluster, as the synthesis says it."""
+"""What may be wrong with a cluster, shown during synthesis."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What a channel is: a name, for a cell, for the AMI that clusters of that cell take."""
+"""A channel: the name under which clusters of a cell find their AMI."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What `trainshed check`, `preflight` and `lint` print: findings, and what came of the tools."""
+"""What `trainshed check`, `preflight` and `lint` print: findings, and which tools ran."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""`trainshed upgrade`: a review of what another version of trainshed makes of a project."""
+"""`trainshed upgrade`: review what another version of trainshed would change in a project."""
 
 from functools import cache
 from pathlib import Path

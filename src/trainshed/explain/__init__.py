@@ -1,4 +1,4 @@
-"""What a plan says to people: the tables of `trainshed explain`, and a picture of one node."""
+"""A plan for people: the tables of `trainshed explain`, and a picture of one node."""
 
 from trainshed.explain.cluster import Explanation, InterfaceRow, explain
 from trainshed.explain.picture import draw_node

@@ -1,4 +1,4 @@
-"""The other tools that judge templates: what came of each, and whose rule an id is, by its form."""
+"""The other tools that judge templates: whether each ran, and whose rule an id is, by its form."""
 
 import re
 from dataclasses import dataclass, field

@@ -1,1 +1,1 @@
-"""What a node has, and what runs on it expects."""
+"""What a node has, and what the programs on it expect."""

@@ -1,4 +1,4 @@
-"""What to do when the AMI of a cluster is not there."""
+"""What to do when the AMI of a cluster does not exist."""
 
 from trainshed.ami.channel import Channel, is_channel_name
 from trainshed.catalogue import InstanceType

@@ -1,4 +1,4 @@
-"""The container of a job: what of the node it gets."""
+"""The container of a job: its share of the node."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

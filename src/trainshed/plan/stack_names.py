@@ -1,4 +1,4 @@
-"""What the stacks are called that clusters share."""
+"""The names of the stacks that clusters share."""
 
 import re
 

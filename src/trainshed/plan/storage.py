@@ -1,4 +1,4 @@
-"""The Lustre file system: FSx's ladders, and what of them was chosen."""
+"""The Lustre file system: the sizes that FSx offers, and the chosen one."""
 
 from dataclasses import dataclass
 

@@ -1,1 +1,1 @@
-"""The story of a change to a project, from what its app synthesises before and after."""
+"""Review a change to a project: compare what its app synthesises before and after."""

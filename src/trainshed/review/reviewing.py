@@ -1,4 +1,4 @@
-"""The story of a change: both sides of it, and what differs between them."""
+"""Review a change: synthesise both sides, and compare them."""
 
 from collections.abc import Callable, Iterator, Set
 from concurrent.futures import ThreadPoolExecutor

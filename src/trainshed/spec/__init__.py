@@ -1,4 +1,4 @@
-"""What was asked, exactly as asked, and where in the file. Knows no AWS facts."""
+"""What was asked, exactly as asked, and where in the file. Knows nothing of AWS."""
 
 from trainshed.orchestrators import Orchestrator
 from trainshed.spec.errors import SpecError

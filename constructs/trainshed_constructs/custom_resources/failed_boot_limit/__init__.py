@@ -1,1 +1,1 @@
-"""A bound on how often nodes whose first boot fails are replaced."""
+"""A limit on how often nodes whose first boot fails are replaced."""

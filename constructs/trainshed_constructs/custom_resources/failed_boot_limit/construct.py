@@ -1,4 +1,4 @@
-"""A bound on how often nodes whose first boot fails are replaced."""
+"""A limit on how often nodes whose first boot fails are replaced."""
 
 import json
 from collections.abc import Mapping

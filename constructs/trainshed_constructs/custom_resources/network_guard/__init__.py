@@ -1,1 +1,1 @@
-"""A guard against taking a network away from what is in it."""
+"""A guard against changes that separate a network from what is in it."""

@@ -1,4 +1,4 @@
-"""A guard against taking a network away from what is in it, and what is in it from its network."""
+"""A guard against changes that separate a network from what is in it."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,1 +1,1 @@
-"""A guard against losing sight of data: no second, empty file system without consent."""
+"""A guard against replacing a file system by a new, empty one without consent."""

@@ -1,4 +1,4 @@
-"""From what stands in a template to the field of the cluster file that it follows from."""
+"""Which field of the cluster file a place in a template follows from."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""`trainshed ami build`: Packer, in the subnet that has capacity, with an end one can act on."""
+"""`trainshed ami build`: run Packer in a subnet that has capacity, and explain a failure."""
 
 import shlex
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Questions to AWS, each asked whatever became of the others."""
+"""Questions to AWS, each asked even when others fail."""
 
 from collections.abc import Callable
 from typing import TypeVar

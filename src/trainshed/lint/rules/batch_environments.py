@@ -1,4 +1,4 @@
-"""Compute environments of AWS Batch that cannot be made, or not be updated."""
+"""Compute environments of AWS Batch that cannot be created or updated."""
 
 from collections.abc import Iterator
 

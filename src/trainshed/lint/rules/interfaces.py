@@ -1,4 +1,4 @@
-"""Whether the listed interfaces are such as the instance type takes."""
+"""Whether the instance type takes the listed interfaces."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Launch templates of which not what is meant is used."""
+"""Launch templates that are used in another way than intended."""
 
 from base64 import b64decode
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The container of a job of AWS Batch: what of the node it gets, and how it finds it."""
+"""The container of a job of AWS Batch: its share of the node, and how it finds it."""
 
 import json
 from collections.abc import Mapping

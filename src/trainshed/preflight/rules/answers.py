@@ -1,4 +1,4 @@
-"""What is found of a rule itself: it could not be checked."""
+"""Findings about a rule itself: it could not be checked."""
 
 from trainshed.findings import Severity
 from trainshed.findings.rule import describe

@@ -1,4 +1,4 @@
-"""Whether the services that use the cluster's key may."""
+"""Whether services may use the cluster's key."""
 
 import json
 from collections.abc import Iterator, Mapping

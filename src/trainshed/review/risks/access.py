@@ -1,4 +1,4 @@
-"""Whom a statement of a policy is for, beyond the account itself."""
+"""To whom a policy statement gives access, beyond the account itself."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Roles and users whom less limits than before."""
+"""Roles and users that are less limited than before."""
 
 from collections.abc import Iterator
 

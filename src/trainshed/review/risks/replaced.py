@@ -1,4 +1,4 @@
-"""Other replacements that matter: of what jobs and other stacks stand on."""
+"""Other replacements that matter: of what jobs and other stacks depend on."""
 
 from collections.abc import Iterator, Mapping
 

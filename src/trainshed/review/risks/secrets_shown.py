@@ -1,4 +1,4 @@
-"""Secrets that stand where everybody reads them who may describe the resource."""
+"""Secrets that everybody who may describe the resource can read."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What of a container's memory goes into /dev/shm."""
+"""How much of a container's memory goes into /dev/shm."""
 
 from collections.abc import Iterator
 
