@@ -31,7 +31,6 @@ FilesArgument = Annotated[
     typer.Argument(
         metavar="FILE...",
         help="Log of hccl_demo, nccom-test or nccl-tests; - reads standard input.",
-        show_default=False,
     ),
 ]
 
@@ -79,7 +78,6 @@ def judge_command(
         str | None,
         typer.Option(
             help="Operation of a log that does not name it, for instance all_reduce.",
-            show_default=False,
             metavar="OPERATION",
         ),
     ] = None,
@@ -87,7 +85,6 @@ def judge_command(
         Path | None,
         typer.Option(
             help="Also draw bandwidth over message size into this .png or .svg file.",
-            show_default=False,
             metavar="FILE",
         ),
     ] = None,

@@ -32,7 +32,6 @@ def check(
         typer.Argument(
             metavar="[CLUSTER]...",
             help="Names of clusters, or their files, with or without .yaml; without it, all.",
-            show_default=False,
         ),
     ] = None,
     clusters: ClustersOption = ALL_CLUSTERS,

@@ -14,9 +14,7 @@ from trainshed.plan import ClusterPlan, load_fleet
 from trainshed.region import environment_region
 from trainshed.spec import cluster_files
 
-ClusterArgument = Annotated[
-    str, typer.Argument(help="Name of a cluster, or its file.", show_default=False)
-]
+ClusterArgument = Annotated[str, typer.Argument(help="Name of a cluster, or its file.")]
 ClustersOption = Annotated[
     str, typer.Option("--clusters", "-c", help="Cluster file, or a glob for several.")
 ]

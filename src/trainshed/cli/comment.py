@@ -19,11 +19,7 @@ app = typer.Typer(add_completion=False)
 def comment(
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Report in Markdown, as trainshed review writes it.",
-            show_default=False,
-        ),
+        typer.Argument(metavar="FILE", help="Report in Markdown, as trainshed review writes it."),
     ],
 ) -> None:
     """Post a report as a comment of the pull or merge request that this job of CI is about.

@@ -42,9 +42,7 @@ app = typer.Typer(
 def show(
     cluster: Annotated[
         str,
-        typer.Argument(
-            help="Name of a cluster, or its file, with or without .yaml.", show_default=False
-        ),
+        typer.Argument(help="Name of a cluster, or its file, with or without .yaml."),
     ],
     nodes: Annotated[
         int | None,
@@ -52,7 +50,7 @@ def show(
     ] = None,
     hours: Annotated[
         float | None,
-        typer.Option(help="Hours of one run, whose cost is shown too.", show_default=False),
+        typer.Option(help="Hours of one run, whose cost is shown too."),
     ] = None,
     clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,

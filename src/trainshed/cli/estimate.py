@@ -37,15 +37,13 @@ _REGION = "us-east-1"
 def estimate_command(
     model: Annotated[
         str | None,
-        typer.Option(help="Model to train; without it, all that is published.", show_default=False),
+        typer.Option(help="Model to train; without it, all that is published."),
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(help="Name of the cluster, or its file.", show_default=False),
+        typer.Option(help="Name of the cluster, or its file."),
     ] = None,
-    nodes: Annotated[
-        int | None, typer.Option(help="Nodes that take part.", show_default=False)
-    ] = None,
+    nodes: Annotated[int | None, typer.Option(help="Nodes that take part.")] = None,
     clusters: ClustersOption = ALL_CLUSTERS,
     region: Annotated[
         str | None,

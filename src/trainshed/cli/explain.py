@@ -30,8 +30,7 @@ def explain_command(
     cluster: Annotated[
         str | None,
         typer.Argument(
-            help="Name of a cluster, or its file, with or without .yaml; without it, all of them.",
-            show_default=False,
+            help="Name of a cluster, or its file, with or without .yaml; without it, all of them."
         ),
     ] = None,
     clusters: ClustersOption = ALL_CLUSTERS,
@@ -40,7 +39,6 @@ def explain_command(
         Path | None,
         typer.Option(
             help="Also draw the network interfaces of one node into this file.",
-            show_default=False,
             metavar="FILE",
         ),
     ] = None,

@@ -40,7 +40,6 @@ def init(
             "--type",
             help="EC2 instance type of the nodes, for instance trn1.32xlarge; with it, nothing is "
             "asked.",
-            show_default=False,
             metavar="TYPE",
         ),
     ] = None,

@@ -41,7 +41,7 @@ _MOST_HOURS = 8760
 
 JobArgument = Annotated[
     str,
-    typer.Argument(help="Id of a job, or its name: the newest of that name.", show_default=False),
+    typer.Argument(help="Id of a job, or its name: the newest of that name."),
 ]
 JobRegionOption = Annotated[str | None, region_option("AWS region of the job.")]
 
@@ -70,7 +70,6 @@ def submit(
         list[str] | None,
         typer.Option(
             help="Variable of the command; may be repeated.",
-            show_default=False,
             metavar="NAME=VALUE",
         ),
     ] = None,
@@ -148,10 +147,7 @@ def submit(
 def ready_jobs_command(
     cluster: Annotated[
         str | None,
-        typer.Argument(
-            help="Name of a cluster, or its file: those that its nodes can run.",
-            show_default=False,
-        ),
+        typer.Argument(help="Name of a cluster, or its file: those that its nodes can run."),
     ] = None,
     clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,

@@ -23,7 +23,6 @@ def lint(
         typer.Argument(
             metavar="FILE...",
             help="CloudFormation templates, eksctl cluster files, ParallelCluster configurations.",
-            show_default=False,
         ),
     ],
     accepted: Annotated[
@@ -32,7 +31,6 @@ def lint(
             "--findings",
             metavar="FILE",
             help="YAML with what is accepted, under `findings` as in a cluster file.",
-            show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,

@@ -35,7 +35,6 @@ CommandArgument = Annotated[
     typer.Argument(
         metavar="COMMAND...",
         help="What trainshed-launch starts on the nodes: torchrun, mpirun, deepspeed or any.",
-        show_default=False,
     ),
 ]
 ReadyJobOption = Annotated[
@@ -43,7 +42,6 @@ ReadyJobOption = Annotated[
     typer.Option(
         "--recipe",
         help="Run a ready job instead of a command: trainshed job recipes lists them.",
-        show_default=False,
         metavar="NAME",
     ),
 ]
@@ -52,7 +50,6 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         help="Parameter of the ready job; may be repeated.",
-        show_default=False,
         metavar="NAME=VALUE",
     ),
 ]
@@ -63,7 +60,6 @@ SendOption = Annotated[
     typer.Option(
         help="File or folder of the working directory that goes with the job; the command finds "
         "it by the same path. May be repeated.",
-        show_default=False,
         metavar="PATH",
     ),
 ]

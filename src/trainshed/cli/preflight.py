@@ -28,9 +28,7 @@ app = typer.Typer(add_completion=False)
 def preflight(
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="CLUSTER", help="Name of a cluster, or its file.", show_default=False
-        ),
+        typer.Argument(metavar="CLUSTER", help="Name of a cluster, or its file."),
     ],
     clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,

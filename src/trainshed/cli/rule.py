@@ -22,7 +22,6 @@ def show_rule(
         typer.Argument(
             metavar="[ID]",
             help="As findings show it, for instance TS-NET-001; without it, all are listed.",
-            show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,

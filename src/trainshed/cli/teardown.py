@@ -10,6 +10,7 @@ import typer
 from trainshed.aws import Region
 from trainshed.cli.cluster import (
     ALL_CLUSTERS,
+    ClusterArgument,
     ClustersOption,
     RegionOption,
     load_cluster,
@@ -27,9 +28,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def teardown(
-    cluster: Annotated[
-        str, typer.Argument(help="Name of a cluster, or its file.", show_default=False)
-    ],
+    cluster: ClusterArgument,
     clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,
     stack: Annotated[

@@ -54,7 +54,6 @@ def build_command(
             "--subnet-filter",
             help="Subnets to build in, in turn, by a filter of ec2:DescribeSubnets, for instance "
             "tag:Name=build-*; give it again to narrow them.",
-            show_default=False,
             metavar="NAME=VALUE",
         ),
     ] = None,
@@ -63,7 +62,6 @@ def build_command(
         typer.Option(
             "--var",
             help="Variable of the template, for instance spot=true; give it again for more.",
-            show_default=False,
             metavar="NAME=VALUE",
         ),
     ] = None,
@@ -73,7 +71,6 @@ def build_command(
             "--var-file",
             help="File of such variables; give it again for more. It also chooses the subnet, "
             "unless --subnet or --subnet-filter does.",
-            show_default=False,
             metavar="FILE",
         ),
     ] = None,

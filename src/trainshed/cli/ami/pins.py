@@ -22,7 +22,6 @@ def pins_command(
         Path | None,
         typer.Option(
             help="JSON file with the newest version by name of a pin: show those behind it only.",
-            show_default=False,
             metavar="FILE",
         ),
     ] = None,
