@@ -2,6 +2,8 @@
 
 from textwrap import dedent
 
+from trainshed.lint.model import FileKind
+
 _EKSCTL = """\
 apiVersion: eksctl.io/v1alpha5
 kind: ClusterConfig
@@ -14,17 +16,22 @@ HeadNode: {InstanceType: m5.large}
 """
 
 
-def eksctl_example(groups: str) -> str:
+def resources_example(resources: str) -> dict[FileKind, str]:
+    """Return a CloudFormation template with these resources."""
+    return {FileKind.CLOUDFORMATION: "Resources:\n" + resources.strip("\n")}
+
+
+def eksctl_example(groups: str) -> dict[FileKind, str]:
     """Return an eksctl cluster file with these lists of node groups."""
-    return _EKSCTL + dedent(groups).strip()
+    return {FileKind.EKSCTL: _EKSCTL + dedent(groups).strip()}
 
 
-def parallelcluster_example(sections: str) -> str:
+def parallelcluster_example(sections: str) -> dict[FileKind, str]:
     """Return a configuration of ParallelCluster with these sections."""
-    return _PARALLELCLUSTER + dedent(sections).strip()
+    return {FileKind.PARALLELCLUSTER: _PARALLELCLUSTER + dedent(sections).strip()}
 
 
-def slurm_example(resource: str, *queue: str) -> str:
+def slurm_example(resource: str, *queue: str) -> dict[FileKind, str]:
     """Return a configuration of ParallelCluster with one compute resource.
 
     Args:
@@ -33,13 +40,15 @@ def slurm_example(resource: str, *queue: str) -> str:
     """
     default = ("Networking: {SubnetIds: [subnet-1], PlacementGroup: {Enabled: true}}",)
     lines = [f"      {line}" for line in queue or default]
-    return "\n".join(
-        [
-            f"{_PARALLELCLUSTER}Scheduling:",
-            "  Scheduler: slurm",
-            "  SlurmQueues:",
-            "    - Name: train",
-            *lines,
-            f"      ComputeResources: [{{Name: nodes, {resource}}}]",
-        ]
+    return parallelcluster_example(
+        "\n".join(
+            [
+                "Scheduling:",
+                "  Scheduler: slurm",
+                "  SlurmQueues:",
+                "    - Name: train",
+                *lines,
+                f"      ComputeResources: [{{Name: nodes, {resource}}}]",
+            ]
+        )
     )

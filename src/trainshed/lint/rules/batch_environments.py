@@ -12,6 +12,7 @@ from trainshed.lint.batch_parts import (
     on_ec2,
 )
 from trainshed.lint.cloudformation import CloudFormationDocument, resources
+from trainshed.lint.examples import resources_example
 from trainshed.lint.judging import in_files
 from trainshed.lint.model import FileKind, Known, LintedFile
 from trainshed.lint.read import read, value_of
@@ -41,9 +42,7 @@ _JOBS = """
 
 def _environment(properties: str, nodes: str, more: str = "") -> dict[FileKind, str]:
     """Return an example: a compute environment."""
-    return {
-        FileKind.CLOUDFORMATION: f"""
-Resources:
+    return resources_example(f"""
   Cluster:
     Type: AWS::Batch::ComputeEnvironment
     Properties:
@@ -52,8 +51,7 @@ Resources:
         {nodes}
         MaxvCpus: 768
         Subnets: [subnet-11111111]
-{more}"""
-    }
+{more}""")
 
 
 _MANAGED = "Type: MANAGED\n      ReplaceComputeEnvironment: false"

@@ -16,6 +16,7 @@ from trainshed.lint.batch_parts import (
     node_ranges,
 )
 from trainshed.lint.cloudformation import CloudFormationDocument, resources
+from trainshed.lint.examples import resources_example
 from trainshed.lint.judging import in_files
 from trainshed.lint.model import FileKind, LintedFile, Unknown
 from trainshed.lint.parts import known_types
@@ -33,9 +34,7 @@ _DEVICES = ", ".join(f"{{HostPath: /dev/infiniband/uverbs{n}}}" for n in range(4
 
 def _definition(container: str, *, nodes: str = "0:", more: str = "") -> dict[FileKind, str]:
     """Return an example: a definition of multi-node jobs."""
-    return {
-        FileKind.CLOUDFORMATION: f"""
-Resources:
+    return resources_example(f"""
   Job:
     Type: AWS::Batch::JobDefinition
     Properties:
@@ -51,8 +50,7 @@ Resources:
               Image: my-image
               InstanceType: p4d.24xlarge
               {container}
-"""
-    }
+""")
 
 
 def _types(container: TemplateValue, definition: TemplateResource) -> tuple[InstanceType, ...]:
@@ -62,17 +60,14 @@ def _types(container: TemplateValue, definition: TemplateResource) -> tuple[Inst
 @rule(
     "TS-JOB-001",
     over=in_files(resources(JOB_DEFINITION)),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
+    example=resources_example("""
   Job:
     Type: AWS::Batch::JobDefinition
     Properties:
       Type: container
       ContainerProperties: {Image: my-image}
       Timeout: {AttemptDurationSeconds: 864000}
-"""
-    },
+"""),
 )
 def longer_than_an_update(definition: TemplateResource) -> Iterator[Violation]:
     """A job should not be allowed to run longer than AWS Batch waits for it."""
@@ -161,9 +156,7 @@ are attempts.
         "https://docs.aws.amazon.com/batch/latest/APIReference/API_EvaluateOnExit.html",
     ),
     over=in_files(resources(JOB_DEFINITION)),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
+    example=resources_example("""
   Job:
     Type: AWS::Batch::JobDefinition
     Properties:
@@ -172,8 +165,7 @@ Resources:
       RetryStrategy:
         Attempts: 3
         EvaluateOnExit: [{OnStatusReason: "Host EC2*", Action: RETRY}]
-"""
-    },
+"""),
 )
 def no_final_exit(definition: TemplateResource) -> Iterator[Violation]:
     """What no entry names should end the job."""
@@ -333,9 +325,7 @@ the container runtime of the AMI.
         "https://docs.aws.amazon.com/batch/latest/APIReference/API_ResourceRequirement.html",
     ),
     over=in_files(resources(JOB_DEFINITION)),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
+    example=resources_example("""
   Job:
     Type: AWS::Batch::JobDefinition
     Properties:
@@ -345,8 +335,7 @@ Resources:
         InstanceType: dl1.24xlarge
         ResourceRequirements: [{Type: GPU, Value: "8"}]
         LinuxParameters: {SharedMemorySize: 65536}
-"""
-    },
+"""),
 )
 def gpu_of_others(definition: TemplateResource) -> Iterator[Violation]:
     """GPU means NVIDIA."""
@@ -375,9 +364,7 @@ action for `CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY` cancels it.
         "https://docs.aws.amazon.com/batch/latest/APIReference/API_JobStateTimeLimitAction.html",
     ),
     over=in_files(resources(JOB_QUEUE)),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
+    example=resources_example("""
   Queue:
     Type: AWS::Batch::JobQueue
     Properties:
@@ -403,8 +390,7 @@ Resources:
       LaunchTemplateData:
         InstanceType: p5.48xlarge
         InstanceMarketOptions: {MarketType: capacity-block}
-"""
-    },
+"""),
 )
 def cancels_waiting(queue: TemplateResource, document: LintedFile) -> Iterator[Violation]:
     """Jobs on a Capacity Block wait for it."""

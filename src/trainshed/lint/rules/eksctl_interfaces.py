@@ -6,7 +6,6 @@ from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
 from trainshed.lint.judging import in_files
-from trainshed.lint.model import FileKind
 from trainshed.lint.read import read
 from trainshed.lint.tool_groups import has_efa, named_types
 
@@ -21,13 +20,9 @@ a card has no EFA, EC2 refuses the launch. Seen in eksctl of August 2026.
 """,
     sources=("https://github.com/eksctl-io/eksctl/issues/8685",),
     over=in_files(eksctl_groups),
-    example={
-        FileKind.EKSCTL: eksctl_example(
-            """
-            managedNodeGroups: [{name: train, instanceType: p6-b300.48xlarge, efaEnabled: true}]
-            """
-        )
-    },
+    example=eksctl_example(
+        "managedNodeGroups: [{name: train, instanceType: p6-b300.48xlarge, efaEnabled: true}]"
+    ),
 )
 def card_without_efa(group: EksctlGroup) -> Iterator[Violation]:
     """Every card of the type must have EFA."""
@@ -62,13 +57,9 @@ ones if the group names those.
         "https://docs.aws.amazon.com/eks/latest/eksctl/vpc-subnet-settings.html",
     ),
     over=in_files(eksctl_groups),
-    example={
-        FileKind.EKSCTL: eksctl_example(
-            """
-            managedNodeGroups: [{name: train, instanceType: p5.48xlarge, efaEnabled: true}]
-            """
-        )
-    },
+    example=eksctl_example(
+        "managedNodeGroups: [{name: train, instanceType: p5.48xlarge, efaEnabled: true}]"
+    ),
 )
 def public_subnets(group: EksctlGroup) -> Iterator[Violation]:
     """Nodes with several interfaces need a way out that is not a public address."""

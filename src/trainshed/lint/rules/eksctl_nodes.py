@@ -7,7 +7,7 @@ from trainshed.findings import Basis, Violation, rule
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
 from trainshed.lint.judging import in_files
-from trainshed.lint.model import FileKind, Unknown
+from trainshed.lint.model import Unknown
 from trainshed.lint.read import read
 from trainshed.lint.tool_groups import named_types
 
@@ -25,13 +25,9 @@ new version does not become the default one by itself.
         "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/manage-launch-template-versions.html",
     ),
     over=in_files(eksctl_groups),
-    example={
-        FileKind.EKSCTL: eksctl_example(
-            """
-            managedNodeGroups: [{name: train, launchTemplate: {id: lt-0123456789abcdef0}}]
-            """
-        )
-    },
+    example=eksctl_example(
+        "managedNodeGroups: [{name: train, launchTemplate: {id: lt-0123456789abcdef0}}]"
+    ),
 )
 def open_template_version(group: EksctlGroup) -> Iterator[Violation]:
     """A file should name the version that its nodes come from."""
@@ -59,13 +55,9 @@ EKS: unless something installs it on the node, Kubernetes sees no accelerator th
         "https://github.com/eksctl-io/eksctl/blob/main/pkg/ami/ssm_resolver.go",
     ),
     over=in_files(eksctl_groups),
-    example={
-        FileKind.EKSCTL: eksctl_example(
-            """
-            managedNodeGroups: [{name: train, instanceType: trn1.32xlarge, amiFamily: Ubuntu2204}]
-            """
-        )
-    },
+    example=eksctl_example(
+        "managedNodeGroups: [{name: train, instanceType: trn1.32xlarge, amiFamily: Ubuntu2204}]"
+    ),
 )
 def family_without_driver(group: EksctlGroup) -> Iterator[Violation]:
     """Nodes need an AMI with the driver of their accelerators."""

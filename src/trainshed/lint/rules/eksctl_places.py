@@ -6,7 +6,6 @@ from trainshed.findings import Basis, Violation, rule
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
 from trainshed.lint.judging import in_files
-from trainshed.lint.model import FileKind
 from trainshed.lint.read import read
 from trainshed.lint.tool_groups import has_efa
 
@@ -21,17 +20,13 @@ goes on: its zone may be one where the type, the reservation or the file system 
     basis=Basis.OBSERVED,
     sources=("https://github.com/eksctl-io/eksctl/blob/main/pkg/vpc/vpc.go",),
     over=in_files(eksctl_groups),
-    example={
-        FileKind.EKSCTL: eksctl_example(
-            """
-            managedNodeGroups:
-              - name: train
-                instanceType: p5.48xlarge
-                efaEnabled: true
-                availabilityZones: [us-west-2a, us-west-2b]
-            """
-        )
-    },
+    example=eksctl_example("""
+        managedNodeGroups:
+          - name: train
+            instanceType: p5.48xlarge
+            efaEnabled: true
+            availabilityZones: [us-west-2a, us-west-2b]
+    """),
 )
 def several_zones(group: EksctlGroup) -> Iterator[Violation]:
     """A group with EFA should name its zone."""
@@ -57,18 +52,14 @@ in another one, or in several: nodes that are launched elsewhere do not get the 
 """,
     sources=("https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",),
     over=in_files(eksctl_groups),
-    example={
-        FileKind.EKSCTL: eksctl_example(
-            """
-            managedNodeGroups:
-              - name: train
-                instanceType: p5.48xlarge
-                efaEnabled: true
-                capacityReservation:
-                  capacityReservationTarget: {capacityReservationID: cr-0123456789abcdef0}
-            """
-        )
-    },
+    example=eksctl_example("""
+        managedNodeGroups:
+          - name: train
+            instanceType: p5.48xlarge
+            efaEnabled: true
+            capacityReservation:
+              capacityReservationTarget: {capacityReservationID: cr-0123456789abcdef0}
+    """),
 )
 def reservation_without_zone(group: EksctlGroup) -> Iterator[Violation]:
     """A group with a reservation should be in the zone of the reservation."""
@@ -95,19 +86,15 @@ groups with a reservation eksctl makes none since 2025.
         "https://github.com/eksctl-io/eksctl/pull/8220",
     ),
     over=in_files(eksctl_groups),
-    example={
-        FileKind.EKSCTL: eksctl_example(
-            """
-            nodeGroups:
-              - name: train
-                instanceType: p5.48xlarge
-                efaEnabled: true
-                availabilityZones: [us-west-2a]
-                capacityReservation:
-                  capacityReservationTarget: {capacityReservationID: cr-0123456789abcdef0}
-            """
-        )
-    },
+    example=eksctl_example("""
+        nodeGroups:
+          - name: train
+            instanceType: p5.48xlarge
+            efaEnabled: true
+            availabilityZones: [us-west-2a]
+            capacityReservation:
+              capacityReservationTarget: {capacityReservationID: cr-0123456789abcdef0}
+    """),
 )
 def group_beside_reservation(group: EksctlGroup) -> Iterator[Violation]:
     """A reservation is launched into the placement group that it was made in, or into none."""

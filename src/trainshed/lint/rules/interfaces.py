@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from trainshed.catalogue import InstanceType
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.interfaces import InterfaceKind
+from trainshed.lint.examples import resources_example
 from trainshed.lint.judging import in_files
 from trainshed.lint.model import FileKind, Interface, Known, NodeGroup
 from trainshed.lint.parts import (
@@ -27,17 +28,14 @@ _SPECIFICATION = (
 def _template(instance_type: str, *rows: str) -> dict[FileKind, str]:
     """Return an example: a launch template with some interfaces."""
     lines = "".join(f"          - {{{row}}}\n" for row in rows)
-    return {
-        FileKind.CLOUDFORMATION: f"""
-Resources:
+    return resources_example(f"""
   Nodes:
     Type: AWS::EC2::LaunchTemplate
     Properties:
       LaunchTemplateData:
         InstanceType: {instance_type}
         NetworkInterfaces:
-{lines}"""
-    }
+{lines}""")
 
 
 def _slot(row: Interface) -> tuple[int, int] | None:

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from trainshed.findings import Violation, rule
 from trainshed.lint.batch_parts import COMPUTE_ENVIRONMENT
+from trainshed.lint.examples import resources_example
 from trainshed.lint.judging import in_files
-from trainshed.lint.model import FileKind, NodeGroup
+from trainshed.lint.model import NodeGroup
 from trainshed.lint.parts import groups_with_interfaces, listed_interfaces, types_of
 from trainshed.lint.read import read
 
@@ -13,9 +14,7 @@ from trainshed.lint.read import read
 @rule(
     "TS-EFA-004",
     over=in_files(groups_with_interfaces),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
+    example=resources_example("""
   Nodes:
     Type: AWS::EC2::LaunchTemplate
     Properties:
@@ -37,8 +36,7 @@ Resources:
         InstanceTypes: [trn2.3xlarge]
         MaxvCpus: 48
         Subnets: [subnet-11111111]
-"""
-    },
+"""),
 )
 def no_place_for_the_job(group: NodeGroup) -> Iterator[Violation]:
     """The interface of a multi-node job needs a place on card 0."""

@@ -7,8 +7,9 @@ from contextlib import suppress
 from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.batch_parts import COMPUTE_ENVIRONMENT
 from trainshed.lint.cloudformation import CloudFormationDocument, resources
+from trainshed.lint.examples import resources_example
 from trainshed.lint.judging import in_files
-from trainshed.lint.model import FileKind, Known, LintedFile, NodeGroup
+from trainshed.lint.model import Known, LintedFile, NodeGroup
 from trainshed.lint.nodes_of_template import launch_specifications, launch_template_of
 from trainshed.lint.parts import node_groups
 from trainshed.lint.read import read
@@ -39,9 +40,7 @@ old ones. `!GetAtt TEMPLATE.LatestVersionNumber` is a fixed number at each deplo
         "https://github.com/aws/aws-cdk/issues/28137",
     ),
     over=in_files(_specifications),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
+    example=resources_example("""
   Nodes:
     Type: AWS::EC2::LaunchTemplate
     Properties:
@@ -53,8 +52,7 @@ Resources:
       MaxSize: "4"
       VPCZoneIdentifier: [subnet-11111111]
       LaunchTemplate: {LaunchTemplateId: !Ref Nodes, Version: $Latest}
-"""
-    },
+"""),
 )
 def moving_version(
     user: tuple[TemplateResource, TemplateValue], document: LintedFile
@@ -94,17 +92,14 @@ template is made with it all the same, and only its nodes do not come: a job of 
         "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-launch-template.html",
     ),
     over=in_files(node_groups),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
+    example=resources_example("""
   Nodes:
     Type: AWS::EC2::LaunchTemplate
     Properties:
       LaunchTemplateData:
         InstanceType: p4d.24xlarge
         ImageId: /aws/service/ecs/optimized-ami/amazon-linux-2023/gpu/recommended/image_id
-"""
-    },
+"""),
 )
 def literal_path(group: NodeGroup, document: LintedFile) -> Iterator[Violation]:
     """An AMI's id is no path."""
@@ -132,9 +127,7 @@ otherwise the compute environment becomes `INVALID`.
 """,
     sources=("https://docs.aws.amazon.com/batch/latest/userguide/launch-templates.html",),
     over=in_files(resources(COMPUTE_ENVIRONMENT)),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
+    example=resources_example("""
   Nodes:
     Type: AWS::EC2::LaunchTemplate
     Properties:
@@ -158,8 +151,7 @@ Resources:
         MaxvCpus: 768
         SecurityGroupIds: [sg-11111111]
         Subnets: [subnet-11111111]
-"""
-    },
+"""),
 )
 def plain_user_data(environment: TemplateResource, document: LintedFile) -> Iterator[Violation]:
     """AWS Batch must be able to add its part."""

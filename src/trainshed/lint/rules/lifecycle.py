@@ -5,29 +5,28 @@ from collections.abc import Iterator
 from trainshed.catalogue import LifecycleStatus
 from trainshed.checks.software import LAST_SOFTWARE
 from trainshed.findings import Violation, rule
-from trainshed.lint.examples import eksctl_example, slurm_example
+from trainshed.lint.examples import eksctl_example, resources_example, slurm_example
 from trainshed.lint.judging import in_files
 from trainshed.lint.model import FileKind, NodeGroup
 from trainshed.lint.parts import known_types, node_groups
 from trainshed.lint.read import read
 
 
-@rule(
-    "TS-LIF-001",
-    over=in_files(node_groups),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
+def _template(instance_type: str) -> dict[FileKind, str]:
+    return resources_example(f"""
   Nodes:
     Type: AWS::EC2::LaunchTemplate
     Properties:
-      LaunchTemplateData: {InstanceType: dl1.24xlarge}
-""",
-        FileKind.EKSCTL: eksctl_example(
-            "managedNodeGroups: [{name: train, instanceType: dl1.24xlarge}]"
-        ),
-        FileKind.PARALLELCLUSTER: slurm_example("InstanceType: dl1.24xlarge"),
-    },
+      LaunchTemplateData: {{InstanceType: {instance_type}}}
+""")
+
+
+@rule(
+    "TS-LIF-001",
+    over=in_files(node_groups),
+    example=_template("dl1.24xlarge")
+    | eksctl_example("managedNodeGroups: [{name: train, instanceType: dl1.24xlarge}]")
+    | slurm_example("InstanceType: dl1.24xlarge"),
 )
 def withdrawn_type(group: NodeGroup) -> Iterator[Violation]:
     """The EC2 API must list the types of the nodes."""
@@ -46,15 +45,7 @@ def withdrawn_type(group: NodeGroup) -> Iterator[Violation]:
 @rule(
     "TS-LIF-002",
     over=in_files(node_groups),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
-  Nodes:
-    Type: AWS::EC2::LaunchTemplate
-    Properties:
-      LaunchTemplateData: {InstanceType: p3dn.24xlarge}
-"""
-    },
+    example=_template("p3dn.24xlarge"),
 )
 def previous_generation(group: NodeGroup) -> Iterator[Violation]:
     """Plans for years should not rest on a type that may go."""
@@ -71,15 +62,7 @@ def previous_generation(group: NodeGroup) -> Iterator[Violation]:
 @rule(
     "TS-LIF-006",
     over=in_files(node_groups),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
-  Nodes:
-    Type: AWS::EC2::LaunchTemplate
-    Properties:
-      LaunchTemplateData: {InstanceType: dl1.24xlarge}
-"""
-    },
+    example=_template("dl1.24xlarge"),
 )
 def last_software(group: NodeGroup) -> Iterator[Violation]:
     """Whoever starts with an accelerator should know how long its software lives."""

@@ -10,7 +10,7 @@ from trainshed.checks.ami_parameters import (
 )
 from trainshed.checks.software import AMAZON_LINUX_2_END, UBUNTU_20_END
 from trainshed.findings import Violation, rule
-from trainshed.lint.examples import eksctl_example
+from trainshed.lint.examples import eksctl_example, resources_example
 from trainshed.lint.judging import in_files
 from trainshed.lint.model import FileKind, Known, NodeGroup
 from trainshed.lint.parts import node_groups
@@ -27,16 +27,13 @@ _NAMES_SYSTEM = "ParallelCluster"
 
 
 def _template(parameter: str) -> dict[FileKind, str]:
-    return {
-        FileKind.CLOUDFORMATION: f"""
-Resources:
+    return resources_example(f"""
   Nodes:
     Type: AWS::EC2::LaunchTemplate
     Properties:
       LaunchTemplateData:
         ImageId: "{{{{resolve:ssm:{parameter}}}}}"
-"""
-    }
+""")
 
 
 def _parameter(group: NodeGroup) -> Known[str] | None:
@@ -65,9 +62,7 @@ def _ended(
     over=in_files(node_groups),
     example={
         **_template("/aws/service/ecs/optimized-ami/amazon-linux-2/gpu/recommended/image_id"),
-        FileKind.EKSCTL: eksctl_example(
-            "managedNodeGroups: [{name: train, amiFamily: AmazonLinux2}]"
-        ),
+        **eksctl_example("managedNodeGroups: [{name: train, amiFamily: AmazonLinux2}]"),
         FileKind.PARALLELCLUSTER: """
 Region: us-west-2
 Image: {Os: alinux2}

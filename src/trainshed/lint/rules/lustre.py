@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from trainshed.catalogue.lustre import PEER_PORTS, SERVER_PORT, efa_sizes, sizes, throughputs
 from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.cloudformation import CloudFormationDocument
-from trainshed.lint.examples import parallelcluster_example
+from trainshed.lint.examples import parallelcluster_example, resources_example
 from trainshed.lint.judging import in_files
 from trainshed.lint.lustre_of_template import FILE_SYSTEM
 from trainshed.lint.model import FileKind, LintedFile, LintedFileSystem, Unknown
@@ -30,9 +30,7 @@ _PORTS = (SERVER_PORT, *PEER_PORTS)
 
 
 def _file_system(properties: str, lustre: str, version: str = '"2.15"') -> dict[FileKind, str]:
-    return {
-        FileKind.CLOUDFORMATION: f"""
-Resources:
+    return resources_example(f"""
   Data:
     Type: AWS::FSx::FileSystem
     DeletionPolicy: Retain
@@ -43,8 +41,7 @@ Resources:
       {properties}
       SubnetIds: [subnet-11111111]
       LustreConfiguration: {{{lustre}}}
-"""
-    }
+""")
 
 
 @rule(
@@ -58,9 +55,7 @@ refuses to make the file system; without the others, mounts hang or break off un
 """,
     sources=(_GROUPS,),
     over=in_files(lustre_file_systems),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
+    example=resources_example("""
   Servers:
     Type: AWS::EC2::SecurityGroup
     Properties:
@@ -80,8 +75,7 @@ Resources:
       SubnetIds: [subnet-11111111]
       SecurityGroupIds: [!Ref Servers]
       LustreConfiguration: {DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 250}
-"""
-    },
+"""),
 )
 def missing_ports(system: LintedFileSystem, document: LintedFile) -> Iterator[Violation]:
     """All ports of Lustre must be open, in both directions."""
@@ -149,21 +143,17 @@ disk. It refuses others when the stack is deployed.
 """,
     sources=(_API, _LUSTRE_API),
     over=in_files(lustre_file_systems),
-    example={
-        **_file_system(
-            "StorageCapacity: 2000", "DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 250"
-        ),
-        FileKind.PARALLELCLUSTER: parallelcluster_example(
-            """
-            Scheduling: {Scheduler: slurm, SlurmQueues: []}
-            SharedStorage:
-              - Name: data
-                MountDir: /fsx
-                StorageType: FsxLustre
-                FsxLustreSettings: {StorageCapacity: 2000}
-            """
-        ),
-    },
+    example=_file_system(
+        "StorageCapacity: 2000", "DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 250"
+    )
+    | parallelcluster_example("""
+        Scheduling: {Scheduler: slurm, SlurmQueues: []}
+        SharedStorage:
+          - Name: data
+            MountDir: /fsx
+            StorageType: FsxLustre
+            FsxLustreSettings: {StorageCapacity: 2000}
+    """),
 )
 def impossible_size(system: LintedFileSystem) -> Iterator[Violation]:
     """Size and throughput must be such as FSx has."""

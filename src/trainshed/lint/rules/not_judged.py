@@ -33,7 +33,7 @@ Resources:
     Properties:
       LaunchTemplateData: {InstanceType: p4d.24xlarge}
 """,
-        FileKind.EKSCTL: eksctl_example(
+        **eksctl_example(
             "managedNodeGroups: [{name: train, launchTemplate: {id: lt-1, version: 3}}]"
         ),
     },

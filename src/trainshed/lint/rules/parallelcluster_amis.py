@@ -39,9 +39,7 @@ Turing on, and not those of P3. Gaudi's driver is in none of them.
         f"{_VALIDATORS}instances_validators.py",
     ),
     over=in_files(slurm_nodes),
-    example={
-        FileKind.PARALLELCLUSTER: slurm_example("InstanceType: dl1.24xlarge, Efa: {Enabled: true}"),
-    },
+    example=slurm_example("InstanceType: dl1.24xlarge, Efa: {Enabled: true}"),
 )
 def no_driver(nodes: QueueNodes) -> Iterator[Violation]:
     """Accelerators need an AMI with their driver."""

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.lint.examples import parallelcluster_example
 from trainshed.lint.judging import in_files
-from trainshed.lint.model import FileKind
 from trainshed.lint.parallelcluster import (
     BatchNodes,
     ParallelCluster,
@@ -30,17 +29,13 @@ what nodes exchange goes over TCP and one network card.
         "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/templates/awsbatch_builder.py",
     ),
     over=in_files(batch_nodes),
-    example={
-        FileKind.PARALLELCLUSTER: parallelcluster_example(
-            """
-            Scheduling:
-              Scheduler: awsbatch
-              AwsBatchQueues:
-                - Name: train
-                  ComputeResources: [{Name: nodes, InstanceTypes: [p4d.24xlarge], MaxvCpus: 384}]
-            """
-        ),
-    },
+    example=parallelcluster_example("""
+        Scheduling:
+          Scheduler: awsbatch
+          AwsBatchQueues:
+            - Name: train
+              ComputeResources: [{Name: nodes, InstanceTypes: [p4d.24xlarge], MaxvCpus: 384}]
+    """),
 )
 def batch_without_efa(nodes: BatchNodes) -> Iterator[Violation]:
     """Jobs over several nodes that need EFA do not belong into awsbatch."""
@@ -69,18 +64,14 @@ in whether they refuse the file.
         f"{_VALIDATORS}awsbatch_validators.py",
     ),
     over=in_files(parallelclusters),
-    example={
-        FileKind.PARALLELCLUSTER: parallelcluster_example(
-            """
-            Scheduling: {Scheduler: awsbatch, AwsBatchQueues: [{Name: train}]}
-            SharedStorage:
-              - Name: data
-                MountDir: /fsx
-                StorageType: FsxLustre
-                FsxLustreSettings: {StorageCapacity: 1200}
-            """
-        ),
-    },
+    example=parallelcluster_example("""
+        Scheduling: {Scheduler: awsbatch, AwsBatchQueues: [{Name: train}]}
+        SharedStorage:
+          - Name: data
+            MountDir: /fsx
+            StorageType: FsxLustre
+            FsxLustreSettings: {StorageCapacity: 1200}
+    """),
 )
 def lustre_with_batch(cluster: ParallelCluster) -> Iterator[Violation]:
     """Jobs of awsbatch need another file system."""

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.examples import slurm_example
 from trainshed.lint.judging import in_files
-from trainshed.lint.model import FileKind
 from trainshed.lint.parallelcluster import QueueNodes, slurm_nodes
 from trainshed.lint.read import read
 
@@ -25,13 +24,11 @@ be equal, and more than 0.
 """,
     sources=(_BLOCKS, f"{_VALIDATORS}cluster_validators.py"),
     over=in_files(slurm_nodes),
-    example={
-        FileKind.PARALLELCLUSTER: slurm_example(
-            "InstanceType: p5.48xlarge, MaxCount: 4",
-            "CapacityType: CAPACITY_BLOCK",
-            "CapacityReservationTarget: {CapacityReservationId: cr-0123456789abcdef0}",
-        ),
-    },
+    example=slurm_example(
+        "InstanceType: p5.48xlarge, MaxCount: 4",
+        "CapacityType: CAPACITY_BLOCK",
+        "CapacityReservationTarget: {CapacityReservationId: cr-0123456789abcdef0}",
+    ),
 )
 def block_counts(nodes: QueueNodes) -> Iterator[Violation]:
     """A Capacity Block has a fixed number of nodes."""
@@ -57,12 +54,10 @@ With `CapacityType: CAPACITY_BLOCK` ParallelCluster asks for the id of the block
 """,
     sources=(_BLOCKS, f"{_VALIDATORS}ec2_validators.py"),
     over=in_files(slurm_nodes),
-    example={
-        FileKind.PARALLELCLUSTER: slurm_example(
-            "InstanceType: p5.48xlarge, MinCount: 4, MaxCount: 4",
-            "CapacityType: CAPACITY_BLOCK",
-        ),
-    },
+    example=slurm_example(
+        "InstanceType: p5.48xlarge, MinCount: 4, MaxCount: 4",
+        "CapacityType: CAPACITY_BLOCK",
+    ),
 )
 def block_not_named(nodes: QueueNodes) -> Iterator[Violation]:
     """Capacity Blocks are launched into by their id."""

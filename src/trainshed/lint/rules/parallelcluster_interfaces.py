@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.examples import slurm_example
 from trainshed.lint.judging import in_files
-from trainshed.lint.model import FileKind, Unknown
+from trainshed.lint.model import Unknown
 from trainshed.lint.parallelcluster import QueueNodes, slurm_nodes
 from trainshed.lint.read import NotDecided, read
 from trainshed.lint.tool_groups import has_efa, named_types
@@ -27,12 +27,10 @@ that has room for them; it refuses `AssignPublicIp` there.
         "https://github.com/aws/aws-parallelcluster/pull/7457",
     ),
     over=in_files(slurm_nodes),
-    example={
-        FileKind.PARALLELCLUSTER: slurm_example(
-            "InstanceType: p5.48xlarge",
-            "Networking: {SubnetIds: [subnet-1], AssignPublicIp: true}",
-        ),
-    },
+    example=slurm_example(
+        "InstanceType: p5.48xlarge",
+        "Networking: {SubnetIds: [subnet-1], AssignPublicIp: true}",
+    ),
 )
 def public_address(nodes: QueueNodes) -> Iterator[Violation]:
     """Only nodes with one interface can have a public address."""
@@ -64,15 +62,13 @@ place. The rules of a group that exists are not in the file.
         f"{_VALIDATORS}cluster_validators.py",
     ),
     over=in_files(slurm_nodes),
-    example={
-        FileKind.PARALLELCLUSTER: slurm_example(
-            "InstanceType: p5.48xlarge, Efa: {Enabled: true}",
-            "Networking:",
-            "  SubnetIds: [subnet-1]",
-            "  SecurityGroups: [sg-0123456789abcdef0]",
-            "  PlacementGroup: {Enabled: true}",
-        ),
-    },
+    example=slurm_example(
+        "InstanceType: p5.48xlarge, Efa: {Enabled: true}",
+        "Networking:",
+        "  SubnetIds: [subnet-1]",
+        "  SecurityGroups: [sg-0123456789abcdef0]",
+        "  PlacementGroup: {Enabled: true}",
+    ),
 )
 def own_security_groups(nodes: QueueNodes) -> Iterator[Violation]:
     """The group of nodes with EFA must allow all traffic to itself."""

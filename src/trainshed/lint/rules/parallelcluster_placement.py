@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.examples import slurm_example
 from trainshed.lint.judging import in_files
-from trainshed.lint.model import FileKind, Unknown
+from trainshed.lint.model import Unknown
 from trainshed.lint.parallelcluster import QueueNodes, slurm_nodes
 from trainshed.lint.read import NotDecided, read
 from trainshed.lint.tool_groups import has_efa
@@ -24,11 +24,9 @@ placement group. With a Capacity Block, which is placed already, it asks for not
 """,
     sources=(_SCHEDULING, f"{_VALIDATORS}cluster_validators.py"),
     over=in_files(slurm_nodes),
-    example={
-        FileKind.PARALLELCLUSTER: slurm_example(
-            "InstanceType: p5.48xlarge, Efa: {Enabled: true}", "Networking: {SubnetIds: [subnet-1]}"
-        ),
-    },
+    example=slurm_example(
+        "InstanceType: p5.48xlarge, Efa: {Enabled: true}", "Networking: {SubnetIds: [subnet-1]}"
+    ),
 )
 def placement_group_not_said(nodes: QueueNodes) -> Iterator[Violation]:
     """With EFA the placement group must be explicit."""
@@ -50,12 +48,10 @@ between them are slower. Nothing fails.
 """,
     sources=(_SCHEDULING, f"{_VALIDATORS}cluster_validators.py"),
     over=in_files(slurm_nodes),
-    example={
-        FileKind.PARALLELCLUSTER: slurm_example(
-            "InstanceType: p5.48xlarge, Efa: {Enabled: true}",
-            "Networking: {SubnetIds: [subnet-1], PlacementGroup: {Enabled: false}}",
-        ),
-    },
+    example=slurm_example(
+        "InstanceType: p5.48xlarge, Efa: {Enabled: true}",
+        "Networking: {SubnetIds: [subnet-1], PlacementGroup: {Enabled: false}}",
+    ),
 )
 def placement_group_off(nodes: QueueNodes) -> Iterator[Violation]:
     """Nodes that use EFA belong close to each other."""
@@ -83,12 +79,10 @@ several. The file alone does not say which zone a subnet is in.
 """,
     sources=(_SCHEDULING, f"{_VALIDATORS}cluster_validators.py"),
     over=in_files(slurm_nodes),
-    example={
-        FileKind.PARALLELCLUSTER: slurm_example(
-            "InstanceType: p5.48xlarge, Efa: {Enabled: true}",
-            "Networking: {SubnetIds: [subnet-1, subnet-2], PlacementGroup: {Enabled: true}}",
-        ),
-    },
+    example=slurm_example(
+        "InstanceType: p5.48xlarge, Efa: {Enabled: true}",
+        "Networking: {SubnetIds: [subnet-1, subnet-2], PlacementGroup: {Enabled: true}}",
+    ),
 )
 def several_subnets(nodes: QueueNodes) -> Iterator[Violation]:
     """A queue with EFA is in one zone."""

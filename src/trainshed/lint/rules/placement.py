@@ -9,7 +9,7 @@ from trainshed.documents.yaml import Value
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.lint.cloudformation import CloudFormationDocument
 from trainshed.lint.conditions import functions_in, parameters_of
-from trainshed.lint.examples import eksctl_example, slurm_example
+from trainshed.lint.examples import eksctl_example, resources_example, slurm_example
 from trainshed.lint.judging import in_files
 from trainshed.lint.model import FileKind, Known, LintedFile, NodeGroup, Unknown
 from trainshed.lint.nodes_of_template import LAUNCH_TEMPLATE
@@ -51,14 +51,13 @@ def _group_of(group: NodeGroup, document: LintedFile) -> TemplateResource | None
 """,
     sources=(_PLACEMENT, _BATCH),
     over=in_files(groups_with_interfaces),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
+    example=resources_example(
+        """
   Together:
     Type: AWS::EC2::PlacementGroup
     Properties: {Strategy: partition}"""
         + _NODES.format(more="Placement: {GroupName: !Ref Together}")
-    },
+    ),
 )
 def not_a_cluster(group: NodeGroup, document: LintedFile) -> Iterator[Violation]:
     """Nodes with EFA belong into a cluster placement group."""
@@ -83,10 +82,8 @@ Blocks need no group: their nodes are together already.
 """,
     sources=(_BATCH, _PLACEMENT),
     over=in_files(groups_with_interfaces),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:"""
-        + _NODES.format(more="ImageId: ami-11111111")
+    example=resources_example(
+        _NODES.format(more="ImageId: ami-11111111")
         + """
   Cluster:
     Type: AWS::AutoScaling::AutoScalingGroup
@@ -98,7 +95,7 @@ Resources:"""
         LaunchTemplateId: !Ref Nodes
         Version: !GetAtt Nodes.LatestVersionNumber
 """
-    },
+    ),
 )
 def no_group(group: NodeGroup) -> Iterator[Violation]:
     """Nodes that use EFA belong close to each other."""
@@ -128,10 +125,8 @@ group fails.
 """,
     sources=("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html", _PLACEMENT),
     over=in_files(node_groups),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:"""
-        + _NODES.format(more="ImageId: ami-11111111")
+    example=resources_example(
+        _NODES.format(more="ImageId: ami-11111111")
         + """
   Cluster:
     Type: AWS::AutoScaling::AutoScalingGroup
@@ -144,7 +139,7 @@ Resources:"""
         LaunchTemplateId: !Ref Nodes
         Version: !GetAtt Nodes.LatestVersionNumber
 """
-    },
+    ),
 )
 def several_zones(group: NodeGroup, document: LintedFile) -> Iterator[Violation]:
     """Nodes that use EFA, or are in a placement group, belong into one zone."""
@@ -197,9 +192,7 @@ second constraint on the place: when both cannot be met, launches fail with
         "https://github.com/terraform-aws-modules/terraform-aws-eks/issues/3091",
     ),
     over=in_files(node_groups),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
+    example=resources_example("""
   Nodes:
     Type: AWS::EC2::LaunchTemplate
     Properties:
@@ -207,23 +200,20 @@ Resources:
         InstanceType: p5.48xlarge
         InstanceMarketOptions: {MarketType: capacity-block}
         Placement: {GroupName: my-group}
-""",
-        FileKind.EKSCTL: eksctl_example(
-            """
-            managedNodeGroups:
-              - name: train
-                instanceType: p5.48xlarge
-                instanceMarketOptions: {marketType: capacity-block}
-                placement: {groupName: my-group}
-            """
-        ),
-        FileKind.PARALLELCLUSTER: slurm_example(
-            "InstanceType: p5.48xlarge, MinCount: 4, MaxCount: 4",
-            "CapacityType: CAPACITY_BLOCK",
-            "CapacityReservationTarget: {CapacityReservationId: cr-0123456789abcdef0}",
-            "Networking: {SubnetIds: [subnet-1], PlacementGroup: {Enabled: true}}",
-        ),
-    },
+""")
+    | eksctl_example("""
+        managedNodeGroups:
+          - name: train
+            instanceType: p5.48xlarge
+            instanceMarketOptions: {marketType: capacity-block}
+            placement: {groupName: my-group}
+    """)
+    | slurm_example(
+        "InstanceType: p5.48xlarge, MinCount: 4, MaxCount: 4",
+        "CapacityType: CAPACITY_BLOCK",
+        "CapacityReservationTarget: {CapacityReservationId: cr-0123456789abcdef0}",
+        "Networking: {SubnetIds: [subnet-1], PlacementGroup: {Enabled: true}}",
+    ),
 )
 def group_of_a_block(group: NodeGroup) -> Iterator[Violation]:
     """Capacity Blocks need no placement group."""

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.cloudformation import CloudFormationDocument
+from trainshed.lint.examples import resources_example
 from trainshed.lint.judging import in_files
-from trainshed.lint.model import FileKind, Interface, LintedFile, NodeGroup, Unknown
+from trainshed.lint.model import Interface, LintedFile, NodeGroup, Unknown
 from trainshed.lint.parts import efa_interfaces, groups_with_interfaces
 from trainshed.lint.read import NotDecided, read, value_of
 from trainshed.lint.security_rules import Direction, SecurityRule, rules_of, security_group
@@ -34,9 +35,7 @@ with a warning only.
         "https://github.com/open-mpi/ompi/issues/6795",
     ),
     over=in_files(groups_with_interfaces),
-    example={
-        FileKind.CLOUDFORMATION: """
-Resources:
+    example=resources_example("""
   Peers:
     Type: AWS::EC2::SecurityGroup
     Properties:
@@ -53,8 +52,7 @@ Resources:
         InstanceType: g5.48xlarge
         NetworkInterfaces:
           - {DeviceIndex: 0, InterfaceType: efa, Groups: [!Ref Peers]}
-"""
-    },
+"""),
 )
 def no_rule_to_itself(group: NodeGroup, document: LintedFile) -> Iterator[Violation]:
     """EFA needs all traffic of a group to and from itself."""

@@ -29,14 +29,10 @@ Systems Manager there: the path of one is refused.
         "https://docs.aws.amazon.com/eks/latest/eksctl/custom-ami-support.html",
     ),
     over=in_files(_nodes),
-    example={
-        FileKind.EKSCTL: eksctl_example(
-            "managedNodeGroups: [{name: train, instanceType: p5.48xlarge, ami: /my/ami}]"
-        ),
-        FileKind.PARALLELCLUSTER: slurm_example(
-            "InstanceType: p5.48xlarge", "Image: {CustomAmi: /my/ami}"
-        ),
-    },
+    example=eksctl_example(
+        "managedNodeGroups: [{name: train, instanceType: p5.48xlarge, ami: /my/ami}]"
+    )
+    | slurm_example("InstanceType: p5.48xlarge", "Image: {CustomAmi: /my/ami}"),
 )
 def ami_without_id(group: NodeGroup) -> Iterator[Violation]:
     """AMIs are named by their ids."""

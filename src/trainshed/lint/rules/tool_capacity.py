@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from trainshed.findings import Basis, Violation, rule
 from trainshed.lint.examples import eksctl_example, slurm_example
 from trainshed.lint.judging import in_files
-from trainshed.lint.model import FileKind
 from trainshed.lint.read import read
 from trainshed.lint.tool_groups import Group, has_efa, tool_groups
 
@@ -23,19 +22,15 @@ ends, and starts again from its last checkpoint when there is a node to replace 
         "https://github.com/aws/aws-parallelcluster/issues/2346",
     ),
     over=in_files(tool_groups),
-    example={
-        FileKind.EKSCTL: eksctl_example(
-            """
-            managedNodeGroups:
-              - {name: train, instanceType: p5.48xlarge, efaEnabled: true, spot: true}
-            """
-        ),
-        FileKind.PARALLELCLUSTER: slurm_example(
-            "InstanceType: p5.48xlarge, Efa: {Enabled: true}",
-            "CapacityType: SPOT",
-            "Networking: {SubnetIds: [subnet-1], PlacementGroup: {Enabled: true}}",
-        ),
-    },
+    example=eksctl_example("""
+        managedNodeGroups:
+          - {name: train, instanceType: p5.48xlarge, efaEnabled: true, spot: true}
+    """)
+    | slurm_example(
+        "InstanceType: p5.48xlarge, Efa: {Enabled: true}",
+        "CapacityType: SPOT",
+        "Networking: {SubnetIds: [subnet-1], PlacementGroup: {Enabled: true}}",
+    ),
 )
 def spot_with_efa(group: Group) -> Iterator[Violation]:
     """Jobs over several nodes do not survive the loss of one."""

@@ -6,7 +6,6 @@ from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.eksctl import EksctlGroup
 from trainshed.lint.examples import eksctl_example, slurm_example
 from trainshed.lint.judging import in_files
-from trainshed.lint.model import FileKind
 from trainshed.lint.read import read
 from trainshed.lint.tool_groups import Group, has_efa, named_types, tool_groups
 
@@ -22,14 +21,10 @@ eksctl and ParallelCluster look the type up before they deploy, and refuse it.
 """,
     sources=(_EFA,),
     over=in_files(tool_groups),
-    example={
-        FileKind.EKSCTL: eksctl_example(
-            """
-            managedNodeGroups: [{name: train, instanceType: g5.xlarge, efaEnabled: true}]
-            """
-        ),
-        FileKind.PARALLELCLUSTER: slurm_example("InstanceType: g5.xlarge, Efa: {Enabled: true}"),
-    },
+    example=eksctl_example(
+        "managedNodeGroups: [{name: train, instanceType: g5.xlarge, efaEnabled: true}]"
+    )
+    | slurm_example("InstanceType: g5.xlarge, Efa: {Enabled: true}"),
 )
 def efa_without_card(group: Group) -> Iterator[Violation]:
     """Only types with EFA can be asked for it."""
@@ -54,14 +49,10 @@ several EFA cards: those with one often serve models on single nodes.
 """,
     sources=(_EFA,),
     over=in_files(tool_groups),
-    example={
-        FileKind.EKSCTL: eksctl_example(
-            """
-            managedNodeGroups: [{name: train, instanceType: p5.48xlarge, maxSize: 4}]
-            """
-        ),
-        FileKind.PARALLELCLUSTER: slurm_example("InstanceType: p5.48xlarge, MaxCount: 4"),
-    },
+    example=eksctl_example(
+        "managedNodeGroups: [{name: train, instanceType: p5.48xlarge, maxSize: 4}]"
+    )
+    | slurm_example("InstanceType: p5.48xlarge, MaxCount: 4"),
 )
 def efa_cards_unused(group: Group) -> Iterator[Violation]:
     """Several nodes with EFA cards should use them."""
@@ -96,18 +87,14 @@ between P4d, P4de or DL1 and other types is not supported at all.
         "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-groups.html",
     ),
     over=in_files(tool_groups),
-    example={
-        FileKind.EKSCTL: eksctl_example(
-            """
-            managedNodeGroups:
-              - {name: train, instanceTypes: [p4d.24xlarge, p5.48xlarge], efaEnabled: true}
-            """
-        ),
-        FileKind.PARALLELCLUSTER: slurm_example(
-            "Instances: [{InstanceType: p4d.24xlarge}, {InstanceType: p5.48xlarge}], "
-            "Efa: {Enabled: true}"
-        ),
-    },
+    example=eksctl_example("""
+        managedNodeGroups:
+          - {name: train, instanceTypes: [p4d.24xlarge, p5.48xlarge], efaEnabled: true}
+    """)
+    | slurm_example(
+        "Instances: [{InstanceType: p4d.24xlarge}, {InstanceType: p5.48xlarge}], "
+        "Efa: {Enabled: true}"
+    ),
 )
 def several_types_with_efa(group: Group) -> Iterator[Violation]:
     """Nodes of one job over EFA should be of one type."""
