@@ -9,16 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cluster_node import (
-    ACCELERATORS,
-    EFA,
-    FI_INFO,
-    INSTANCE,
-    SYSTEMCTL,
-    Boot,
-    ClusterNode,
-    fi_info,
-)
+from cluster_node import ACCELERATORS, EFA, FI_INFO, INSTANCE, SYSTEMCTL, Boot, ClusterNode, fi_info
 from node_root import FILES, HOME, needs_namespaces
 
 pytestmark = needs_namespaces

@@ -18,12 +18,7 @@ from trainshed.aws import BadCredentials
 from trainshed.errors import Failure
 from trainshed.findings import Finding
 from trainshed.findings.rule import checks_of
-from trainshed.preflight import (
-    SharedAnswers,
-    Subject,
-    ask_account,
-    read_only_policy,
-)
+from trainshed.preflight import SharedAnswers, Subject, ask_account, read_only_policy
 
 # Rounds of calls that wait for one another; each costs the time of one call.
 MOST_CALLS_IN_A_ROW = 5

@@ -17,12 +17,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from trainshed.plan import ClusterPlan, LustreMount, LustrePlan, make_plan
 from trainshed.spec import ClusterSpec
-from trainshed_constructs import (
-    BatchMultiNode,
-    FirstBoot,
-    LustreFileSystem,
-    TrainingRepository,
-)
+from trainshed_constructs import BatchMultiNode, FirstBoot, LustreFileSystem, TrainingRepository
 
 CLUSTERS: dict[str, dict[str, Any]] = {
     "nvidia": {

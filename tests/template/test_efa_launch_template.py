@@ -9,12 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Match, Template
 
 from trainshed import catalogue
-from trainshed.interfaces import (
-    InterfaceKind,
-    InterfaceProfile,
-    NetworkInterface,
-    plan_interfaces,
-)
+from trainshed.interfaces import InterfaceKind, InterfaceProfile, NetworkInterface, plan_interfaces
 from trainshed.plan import CapacityKind, CapacityPlan, RootVolumePlan
 from trainshed_constructs import ConstructError, EfaLaunchTemplate
 

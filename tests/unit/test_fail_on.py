@@ -10,14 +10,7 @@ from trainshed.errors import UnknownName
 from trainshed.findings import Finding, Place, Severity
 from trainshed.findings.tools import State, ToolRun
 from trainshed.review.fail_on import failures, parse_fail_on
-from trainshed.review.model import (
-    CostChange,
-    FindingChanges,
-    Level,
-    Review,
-    Risk,
-    RiskKind,
-)
+from trainshed.review.model import CostChange, FindingChanges, Level, Review, Risk, RiskKind
 
 NO_COST = CostChange(idle_before=None, idle_after=None, full_before=None, full_after=None)
 NO_FINDINGS = FindingChanges(new=(), fixed=(), accepted=(), still_open=0, still_accepted=0, runs=())

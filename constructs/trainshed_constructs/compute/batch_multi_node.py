@@ -11,10 +11,7 @@ from constructs import Construct
 from trainshed.orchestrators.batch.limits import LONGEST_UPDATE_MINUTES
 from trainshed.plan import ContainerPlan
 from trainshed.spec import BucketGrant, NodeRange
-from trainshed_constructs.compute.ecs_agent_policy import (
-    ecs_agent_statements,
-    ecs_agent_wildcards,
-)
+from trainshed_constructs.compute.ecs_agent_policy import ecs_agent_statements, ecs_agent_wildcards
 from trainshed_constructs.compute.job_logs import job_logs
 from trainshed_constructs.compute.job_queue import job_queue
 from trainshed_constructs.compute.job_role import job_role

@@ -9,13 +9,7 @@ from uuid import uuid4
 import boto3
 import pytest
 
-from embedded_aws.cloudformation.resource import (
-    HandlerError,
-    Made,
-    Properties,
-    Request,
-    resource,
-)
+from embedded_aws.cloudformation.resource import HandlerError, Made, Properties, Request, resource
 
 REGION = "us-west-2"
 ACCOUNT = "123456789012"

@@ -10,12 +10,7 @@ from typing import IO
 
 from trainshed.ami.build_request import BuildRequest
 from trainshed.ami.failures import BuildError, Cause, Interrupted, classify
-from trainshed.ami.leftovers import (
-    Leftover,
-    logged_leftovers,
-    remove_leftover,
-    tagged_leftovers,
-)
+from trainshed.ami.leftovers import Leftover, logged_leftovers, remove_leftover, tagged_leftovers
 from trainshed.ami.manifest import MANIFEST, manifest_amis
 from trainshed.ami.packer import Ended, Packer, run
 from trainshed.ami.packer_compat import write_compatible

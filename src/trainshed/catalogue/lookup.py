@@ -9,13 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from trainshed.catalogue.model import (
-    Correction,
-    InstanceType,
-    Lifecycle,
-    LifecycleStatus,
-    Quota,
-)
+from trainshed.catalogue.model import Correction, InstanceType, Lifecycle, LifecycleStatus, Quota
 from trainshed.catalogue.records import Record, parse, reported_accelerator
 from trainshed.catalogue.similar import likely_meant, most_like
 from trainshed.errors import TrainshedError, UnknownName

@@ -20,11 +20,7 @@ from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json, print_records, say
 from trainshed.containers.building import build as build_image
 from trainshed.containers.building import parse_arguments
-from trainshed.containers.drivers import (
-    ACCELERATOR_LABEL,
-    DRIVER_LABEL,
-    check_drivers,
-)
+from trainshed.containers.drivers import ACCELERATOR_LABEL, DRIVER_LABEL, check_drivers
 from trainshed.containers.engine import find_engine
 from trainshed.containers.pushing import push as push_image
 from trainshed.containers.pushing import refuse_overwriting

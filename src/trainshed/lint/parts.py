@@ -5,13 +5,7 @@ from collections.abc import Iterator
 from trainshed import catalogue
 from trainshed.catalogue import InstanceType
 from trainshed.interfaces import InterfaceKind
-from trainshed.lint.model import (
-    Interface,
-    LintedFile,
-    LintedFileSystem,
-    NodeGroup,
-    Unknown,
-)
+from trainshed.lint.model import Interface, LintedFile, LintedFileSystem, NodeGroup, Unknown
 from trainshed.lint.read import NotDecided, read
 
 EFA_KINDS = {kind.value for kind in InterfaceKind if kind.has_efa}

@@ -6,13 +6,7 @@ from trainshed.parts.model import Charge, Fact, PartResources, PlannedPart
 from trainshed.parts.nodes import nodes_part
 from trainshed.parts.storage import storage_part
 from trainshed.plan import ClusterPlan, NetworkPlan
-from trainshed.prices import (
-    ENDPOINT_HOUR,
-    LOGS_INGESTED,
-    LOGS_STORED,
-    NAT_HOUR,
-    PUBLIC_IPV4_HOUR,
-)
+from trainshed.prices import ENDPOINT_HOUR, LOGS_INGESTED, LOGS_STORED, NAT_HOUR, PUBLIC_IPV4_HOUR
 
 
 def zone_part(plan: ClusterPlan) -> PlannedPart:

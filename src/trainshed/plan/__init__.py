@@ -11,10 +11,7 @@ from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.root_volume import RootVolumePlan
-from trainshed.plan.storage import (
-    LustreMount,
-    LustrePlan,
-)
+from trainshed.plan.storage import LustreMount, LustrePlan
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone
 

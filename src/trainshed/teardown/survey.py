@@ -12,13 +12,7 @@ from trainshed.orchestrators import Orchestrator, traits
 from trainshed.plan import ClusterPlan
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import CLIENTS_GROUP
-from trainshed.teardown.kept import (
-    FLOW_LOGS,
-    Kept,
-    kept_file_systems,
-    kept_logs,
-    kept_repositories,
-)
+from trainshed.teardown.kept import FLOW_LOGS, Kept, kept_file_systems, kept_logs, kept_repositories
 from trainshed.teardown.networks import (
     file_systems_in,
     kept_network,

@@ -1,10 +1,6 @@
 """An AMI that exists, and stays what it was when the stack first looked for it."""
 
-from aws_cdk import (
-    Arn,
-    ArnComponents,
-    Stack,
-)
+from aws_cdk import Arn, ArnComponents, Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 

@@ -15,13 +15,7 @@ from typing import Any
 from embedded_aws.cloudformation.failures import PartlyDone, reason_of
 from embedded_aws.cloudformation.handlers.handler import Handler, changed
 from embedded_aws.cloudformation.handlers.setting import Setting
-from embedded_aws.cloudformation.resource import (
-    HandlerError,
-    Made,
-    Properties,
-    Request,
-    resource,
-)
+from embedded_aws.cloudformation.resource import HandlerError, Made, Properties, Request, resource
 from embedded_aws.cloudformation.template.creation_policy import creation_policy
 from embedded_aws.cloudformation.template.update_policy import ignores_unmodified_sizes
 

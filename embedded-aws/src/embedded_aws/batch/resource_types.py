@@ -8,13 +8,7 @@ from typing import Any, ClassVar, Final
 from embedded_aws.clock import seconds_here
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, changes, present
 from embedded_aws.cloudformation.handlers.tags import Tagging
-from embedded_aws.cloudformation.resource import (
-    HandlerError,
-    Made,
-    Properties,
-    Request,
-    resource,
-)
+from embedded_aws.cloudformation.resource import HandlerError, Made, Properties, Request, resource
 
 _HANDLER_SECONDS: Final = 7200
 _POLL_SECONDS: Final = 0.1

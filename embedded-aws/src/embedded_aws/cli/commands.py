@@ -16,9 +16,7 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 from typer.core import TyperCommand
 
-from embedded_aws.cli.options import (
-    takes_settings,
-)
+from embedded_aws.cli.options import takes_settings
 from embedded_aws.cli.output import JsonOption, print_json, print_table
 from embedded_aws.controls import CONTROLS, Controls
 from embedded_aws.errors import EmbeddedAwsError, ServerError, program

@@ -12,12 +12,7 @@ from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.machine_settings import MachineSettings
 from embedded_aws.plugins import project_needs
 from embedded_aws.service_folders import service_modules
-from embedded_aws.settings import (
-    DEFAULT_ACCOUNT,
-    DEFAULT_REGION,
-    ServerSettings,
-    parse_as_of,
-)
+from embedded_aws.settings import DEFAULT_ACCOUNT, DEFAULT_REGION, ServerSettings, parse_as_of
 
 
 def takes_settings(command: Callable[..., None]) -> Callable[..., None]:

@@ -3,12 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 
-from embedded_aws.cloudformation.handlers.handler import (
-    Handler,
-    changed,
-    forgiving,
-    present,
-)
+from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving, present
 from embedded_aws.cloudformation.handlers.tags import Tagging, tag_list
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 

@@ -12,14 +12,7 @@ from typing import Any
 
 from embedded_aws.actions import Call, Refusal, Row, action
 from embedded_aws.ec2 import placement_groups, tables
-from embedded_aws.ec2.held_capacity import (
-    ENDED,
-    find,
-    in_group,
-    new_reservation,
-    shown,
-    used,
-)
+from embedded_aws.ec2.held_capacity import ENDED, find, in_group, new_reservation, shown, used
 from embedded_aws.ec2.instance_types import require
 from embedded_aws.ec2.launches import check_offered
 from embedded_aws.ec2.refusals import invalid_combination, invalid_value, missing_parameter

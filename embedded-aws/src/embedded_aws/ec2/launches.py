@@ -14,11 +14,7 @@ from embedded_aws.ec2 import held_capacity
 from embedded_aws.ec2.instance_types import offering_zone_ids, require
 from embedded_aws.ec2.interfaces_in_use import interfaces
 from embedded_aws.ec2.launch_templates import TemplateData
-from embedded_aws.ec2.network_interfaces import (
-    check_interfaces,
-    check_primary,
-    kind_of,
-)
+from embedded_aws.ec2.network_interfaces import check_interfaces, check_primary, kind_of
 from embedded_aws.ec2.refusals import invalid_combination
 from embedded_aws.ec2.subnets import check_groups, subnet_of
 from embedded_aws.ec2.zones import zone_names

@@ -7,12 +7,7 @@ from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
 from embedded_aws.cloudformation.handlers.names import random_suffix
 from embedded_aws.cloudformation.handlers.tags import Tagging
-from embedded_aws.cloudformation.resource import (
-    HandlerError,
-    Properties,
-    Request,
-    resource,
-)
+from embedded_aws.cloudformation.resource import HandlerError, Properties, Request, resource
 
 _KEY, _TEMPLATE = "GenerateStringKey", "SecretStringTemplate"
 

@@ -3,12 +3,7 @@
 from typing import Any, ClassVar
 from uuid import uuid4
 
-from embedded_aws.cloudformation.handlers.handler import (
-    Handler,
-    changed,
-    forgiving,
-    present,
-)
+from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving, present
 from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 

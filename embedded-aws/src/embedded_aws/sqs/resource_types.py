@@ -3,12 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.handler import (
-    Handler,
-    changed,
-    forgiving,
-    present,
-)
+from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving, present
 from embedded_aws.cloudformation.handlers.names import generated_name
 from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource

@@ -4,10 +4,7 @@ from collections.abc import Iterator
 
 from trainshed.checks import clusters
 from trainshed.checks.image_names import image_name
-from trainshed.checks.software import (
-    CUDA_OF_GPU,
-    CUDA_SOURCES,
-)
+from trainshed.checks.software import CUDA_OF_GPU, CUDA_SOURCES
 from trainshed.findings import Severity, Violation, rule
 from trainshed.plan import ClusterPlan
 

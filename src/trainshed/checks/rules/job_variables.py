@@ -4,10 +4,7 @@ from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks import clusters
-from trainshed.checks.variables import (
-    asked_variable,
-    variable_path,
-)
+from trainshed.checks.variables import asked_variable, variable_path
 from trainshed.findings import Basis, Violation, rule
 from trainshed.plan import ClusterPlan
 

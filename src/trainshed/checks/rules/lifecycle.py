@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from trainshed import catalogue
 from trainshed.catalogue import LifecycleStatus
 from trainshed.checks import clusters
-from trainshed.checks.software import (
-    LAST_SOFTWARE,
-)
+from trainshed.checks.software import LAST_SOFTWARE
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import ClusterPlan
 

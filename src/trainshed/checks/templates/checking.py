@@ -20,13 +20,7 @@ from trainshed.checks.templates.asking import ASKED
 from trainshed.checks.templates.merging import merged
 from trainshed.checks.templates.model import Assembly
 from trainshed.checks.templates.places import stack_owners
-from trainshed.checks.templates.program import (
-    Judge,
-    Program,
-    Step,
-    loaded_programs,
-    run_programs,
-)
+from trainshed.checks.templates.program import Judge, Program, Step, loaded_programs, run_programs
 from trainshed.checks.templates.validation_report import TOOLS, read_validation
 from trainshed.errors import TrainshedError
 from trainshed.findings import Finding

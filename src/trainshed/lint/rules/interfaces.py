@@ -8,12 +8,7 @@ from trainshed.interfaces import InterfaceKind
 from trainshed.lint.examples import resources_example
 from trainshed.lint.judging import in_files
 from trainshed.lint.model import FileKind, Interface, Known, NodeGroup
-from trainshed.lint.parts import (
-    efa_interfaces,
-    groups_with_interfaces,
-    listed_interfaces,
-    types_of,
-)
+from trainshed.lint.parts import efa_interfaces, groups_with_interfaces, listed_interfaces, types_of
 from trainshed.lint.read import read
 
 _CARDS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"

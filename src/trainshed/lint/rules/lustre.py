@@ -11,12 +11,7 @@ from trainshed.lint.lustre_of_template import FILE_SYSTEM
 from trainshed.lint.model import FileKind, LintedFile, LintedFileSystem, Unknown
 from trainshed.lint.parts import lustre_file_systems
 from trainshed.lint.read import NotDecided, read
-from trainshed.lint.security_rules import (
-    Direction,
-    open_by_default,
-    rules_of,
-    security_group,
-)
+from trainshed.lint.security_rules import Direction, open_by_default, rules_of, security_group
 from trainshed.lint.template import Template, TemplateResource
 
 _API = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html"

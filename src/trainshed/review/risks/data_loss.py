@@ -3,12 +3,7 @@
 from collections.abc import Iterator
 
 from trainshed.review.model import Effect, Level, Risk, RiskKind
-from trainshed.review.resource_types import (
-    backs_up_others,
-    called,
-    holds_data,
-    holds_what_passes,
-)
+from trainshed.review.resource_types import backs_up_others, called, holds_data, holds_what_passes
 from trainshed.review.risks.affected import GIVEN_UP, Affected, at, is_true
 
 _FILES = "AWS::FSx::FileSystem"

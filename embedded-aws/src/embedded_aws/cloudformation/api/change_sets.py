@@ -7,12 +7,7 @@ from moto.core.responses import ActionResult, EmptyResult
 from moto.utilities.utils import get_partition
 
 from embedded_aws.actions import Refusal
-from embedded_aws.cloudformation.api.submission import (
-    Submission,
-    admission,
-    cannot,
-    check_name,
-)
+from embedded_aws.cloudformation.api.submission import Submission, admission, cannot, check_name
 from embedded_aws.cloudformation.changes.model import Changes
 from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.execution import operations

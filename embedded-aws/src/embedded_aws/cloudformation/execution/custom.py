@@ -10,13 +10,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from embedded_aws.cloudformation.failures import PartlyDone, reason_of
-from embedded_aws.cloudformation.resource import (
-    HandlerError,
-    Made,
-    Properties,
-    Request,
-    resource,
-)
+from embedded_aws.cloudformation.resource import HandlerError, Made, Properties, Request, resource
 from embedded_aws.cloudformation.template.scope import mapped, text
 
 # Seconds to wait for an answer when the template has no ServiceTimeout. AWS waits an hour;

@@ -3,12 +3,7 @@
 from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import differences, present
-from embedded_aws.cloudformation.resource import (
-    HandlerError,
-    Properties,
-    Request,
-    resource,
-)
+from embedded_aws.cloudformation.resource import HandlerError, Properties, Request, resource
 from embedded_aws.ec2.resource_types.handler import Ec2Handler
 
 

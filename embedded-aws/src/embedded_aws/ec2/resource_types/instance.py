@@ -6,12 +6,7 @@ from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import changed, renamed
 from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
-from embedded_aws.cloudformation.resource import (
-    HandlerError,
-    Properties,
-    Request,
-    resource,
-)
+from embedded_aws.cloudformation.resource import HandlerError, Properties, Request, resource
 from embedded_aws.ec2.resource_types.handler import Ec2Handler
 
 # The names in RunInstances' Placement of a template's flat properties.

@@ -2,20 +2,10 @@
 
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.handler import (
-    Handler,
-    changed,
-    forgiving,
-    present,
-)
+from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving, present
 from embedded_aws.cloudformation.handlers.names import generated_name
 from embedded_aws.cloudformation.handlers.setting import Setting
-from embedded_aws.cloudformation.resource import (
-    HandlerError,
-    Properties,
-    Request,
-    resource,
-)
+from embedded_aws.cloudformation.resource import HandlerError, Properties, Request, resource
 from embedded_aws.iam.resource_types.handler import HolderHandler
 
 _KINDS = ("Group", "Role", "User")

@@ -3,12 +3,7 @@
 from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import Handler
-from embedded_aws.cloudformation.resource import (
-    HandlerError,
-    Properties,
-    Request,
-    resource,
-)
+from embedded_aws.cloudformation.resource import HandlerError, Properties, Request, resource
 
 
 @resource("AWS::Lambda::Version")
