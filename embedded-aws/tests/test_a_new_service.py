@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 from amis import AMAZON_LINUX
+from botocore.exceptions import ClientError
 from other_package import make_package
 
 from embedded_aws.embedded import EmbeddedAws
@@ -22,11 +23,13 @@ SERVICE = '''
 from pathlib import Path
 
 from embedded_aws.actions import action
+from embedded_aws.constraints import checks_arguments
 from embedded_aws.hooks import when_faults_changed, when_instance_ended, when_serving, when_stopping
 from embedded_aws.offered_controls import control, posted
 from werkzeug import Response
 
 heard = []
+checks_arguments("transcribe", "BadRequestException")
 
 
 @action("transcribe", "ListVocabularies")
@@ -100,6 +103,11 @@ def transcribe(folder: Path) -> Iterator[Transcribe]:
     server = start(ServerSettings(), log=folder / "server.log")
     yield Transcribe(EmbeddedAws(server))
     server.stop()
+
+
+def test_its_arguments_are_checked(transcribe: Transcribe) -> None:
+    with pytest.raises(ClientError, match="BadRequestException"):
+        transcribe.aws.client("transcribe").list_vocabularies(MaxResults=101)
 
 
 def test_it_is_started_with_the_server(transcribe: Transcribe) -> None:

@@ -21,7 +21,7 @@ from moto.core.request import Request, determine_request_protocol
 from moto.core.responses import ActionResult, BaseResponse
 from moto.core.utils import camelcase_to_underscores, get_service_model
 
-from embedded_aws.constraints import CODES, violations
+from embedded_aws.constraints import code_of_violations, violations
 
 State = TypeVar("State")
 # A resource by its API fields, and many by id or ARN.
@@ -174,9 +174,9 @@ def _method(
     def method(response: BaseResponse) -> Any:
         model = get_service_model(service).operation_model(operation)
         parameters = parameters_of(model, response.normalized_request, response.uri_match)
-        if service in CODES:
+        if code := code_of_violations(service):
             for violation in violations(model.input_shape, parameters, ""):
-                raise Refusal(CODES[service], violation)
+                raise Refusal(code, violation)
         answer = function(
             Call(
                 operation=operation,

@@ -11,7 +11,6 @@ from moto.core.utils import get_service_model
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
 from embedded_aws import service_models, services
-from embedded_aws.cloudformation.api.install import install
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.plugins import plugins
 from embedded_aws.seed import NewAccount
@@ -21,7 +20,6 @@ from embedded_aws.settings import ServerSettings
 def build_application(settings: ServerSettings) -> DomainDispatcherApplication:
     """Return moto's application with all services extended and every account seeded."""
     service_models.share_within_moto()
-    install()
     services.install()
     for account, region in product(settings.accounts, settings.regions):
         for plugin in (NewAccount(), *plugins()):

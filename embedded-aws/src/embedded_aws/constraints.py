@@ -1,7 +1,7 @@
 """What the models of AWS's services say of arguments' values: enums, ranges, patterns.
 
-[S] The words, which all services with JSON protocols share. [I] That those here check their whole
-request before anything else, and that EC2 has the same words.
+[S] The words, which all services with JSON protocols share. [I] That those which
+are checked here check their whole request before anything else, and that EC2 has the same words.
 """
 
 from collections.abc import Iterator, Mapping, Sized
@@ -10,20 +10,27 @@ from typing import Any
 import regex
 
 # The services whose requests are checked, with their error codes.
-CODES = {
-    "autoscaling": "ValidationError",
-    "batch": "ClientException",
-    "codebuild": "InvalidInputException",
-    "ec2": "InvalidParameterValue",
-    "ecr": "InvalidParameterException",
-    "fsx": "BadRequest",
-    "ssm": "ValidationException",
-}
+_codes: dict[str, str] = {}
 # A region has other instance types than a model. [S] Batch takes retry actions in any case. The
 # pattern of a placement group's ARN matches nothing.
 _OTHERWISE_CHECKED = ("InstanceType", "PlacementGroupArn", "RetryAction")
 # Java's way to write the characters above U+FFFF.
 _SURROGATES, _ABOVE = r"\uD800\uDC00-\uDBFF\uDFFF", r"\U00010000-\U0010FFFF"
+
+
+def checks_arguments(service: str, code: str) -> None:
+    """Refuse requests of a service whose arguments its model does not allow.
+
+    Args:
+        service: botocore's name of the service.
+        code: error code of the refusals.
+    """
+    _codes[service] = code
+
+
+def code_of_violations(service: str) -> str | None:
+    """Return the error code for arguments that a model does not allow; None for what is taken."""
+    return _codes.get(service)
 
 
 def violations(shape: Any, value: Any, path: str) -> Iterator[str]:

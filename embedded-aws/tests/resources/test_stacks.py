@@ -10,8 +10,6 @@ import pytest
 from amis import own_ami
 from botocore.exceptions import WaiterError
 
-from embedded_aws.cloudformation.api.install import install
-
 ROOT = Path(__file__).parents[3]
 BOOTSTRAP = ROOT / "node_modules/aws-cdk/lib/api/bootstrap/bootstrap-template.yaml"
 
@@ -23,7 +21,6 @@ Deployed = Callable[..., dict[str, str]]
 @pytest.fixture(scope="module")
 def stacks(client: Any) -> Any:
     """CloudFormation of the embedded AWS, with an AMI for the nodes in its channel."""
-    install()
     client("ssm").put_parameter(
         Name=CHANNEL,
         Value=own_ami(client),

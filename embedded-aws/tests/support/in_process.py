@@ -11,9 +11,7 @@ def in_process_aws() -> Iterator[str]:
     from moto.server import ThreadedMotoServer
 
     from embedded_aws import services
-    from embedded_aws.cloudformation.api.install import install
 
-    install()
     services.install()
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()

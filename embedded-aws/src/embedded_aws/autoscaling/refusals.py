@@ -1,6 +1,9 @@
 """EC2 Auto Scaling's most frequent refusals."""
 
 from embedded_aws.actions import Refusal
+from embedded_aws.constraints import checks_arguments
+
+checks_arguments("autoscaling", "ValidationError")
 
 
 def invalid(message: str) -> Refusal:

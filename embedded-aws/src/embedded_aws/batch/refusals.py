@@ -8,6 +8,9 @@ import re
 from collections.abc import Iterable
 
 from embedded_aws.actions import Refusal
+from embedded_aws.constraints import checks_arguments
+
+checks_arguments("batch", "ClientException")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 

@@ -12,7 +12,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.constraints import checks_arguments
 from embedded_aws.iam.roles import can_assume
+
+checks_arguments("codebuild", "InvalidInputException")
 
 # A project, as BatchGetProjects returns it.
 Project = dict[str, Any]

@@ -1,6 +1,9 @@
 """EC2's most frequent refusals."""
 
 from embedded_aws.actions import Refusal
+from embedded_aws.constraints import checks_arguments
+
+checks_arguments("ec2", "InvalidParameterValue")
 
 
 def invalid_value(message: str) -> Refusal:

@@ -2,10 +2,13 @@
 
 from werkzeug import Request
 
+from embedded_aws.constraints import checks_arguments
 from embedded_aws.ecr.layer_store import layer_store
 from embedded_aws.ecr.registry import Registry
 from embedded_aws.unsigned import answers_unsigned
 from embedded_aws.wsgi import Application
+
+checks_arguments("ecr", "InvalidParameterException")
 
 
 @answers_unsigned

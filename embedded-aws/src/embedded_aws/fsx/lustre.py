@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from embedded_aws.actions import Refusal
+from embedded_aws.constraints import checks_arguments
+
+checks_arguments("fsx", "BadRequest")
 
 # The parameters of CreateFileSystem, or a file system's as they would be after an update.
 FileSystemParams = Mapping[str, Any]

@@ -1,8 +1,11 @@
 """What Systems Manager does beside answering calls: it runs commands on instances."""
 
+from embedded_aws.constraints import checks_arguments
 from embedded_aws.hooks import ServingProcess, when_instance_changed, when_serving
 from embedded_aws.hosts.service import hosts
 from embedded_aws.ssm.command_runs import CommandRuns
+
+checks_arguments("ssm", "ValidationException")
 
 _runs: CommandRuns | None = None
 

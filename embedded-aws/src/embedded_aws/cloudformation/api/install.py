@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 from moto.cloudformation import urls
 from moto.core.responses import ActionResult
 
-from embedded_aws.actions import Refusal
+from embedded_aws.actions import Refusal, correction
 from embedded_aws.cloudformation.api.change_sets import ChangeSets
 from embedded_aws.cloudformation.api.commands import Commands
 from embedded_aws.cloudformation.errors import ValidationError
@@ -49,11 +49,9 @@ def _respond(request: Any, full_url: str, headers: Any) -> tuple[int, dict[str, 
     return (200 if deliver(token, request.data) else 404), {}, ""
 
 
-def install() -> None:
-    """Make moto's server answer CloudFormation's calls with this package.
-
-    Call it before the first request; calling it again changes nothing.
-    """
+@correction
+def replace_moto() -> None:
+    """Make moto's server answer CloudFormation's calls with this package."""
     urls.url_paths = {
         "{0}/$": _CloudFormation.dispatch,
         "{0}" + RESPONSE_PATH.format(region="(?P<region>[^/]+)") + "$": _respond,
