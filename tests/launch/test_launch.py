@@ -270,7 +270,7 @@ def test_strangers_are_sent_away(job: Nodes) -> None:
         job.start(index, "true")
 
     assert main.wait() == 0
-    assert "is sent away" in main.said
+    assert "is refused" in main.said
 
 
 def test_a_command_that_does_not_exist_is_said_on_every_node(job: Nodes) -> None:

@@ -147,7 +147,7 @@ def test_an_archive_that_would_write_elsewhere_is_refused(
     folder = tmp_path / "job/files"
 
     with (
-        pytest.raises(LaunchError, match=f"cannot be unpacked: '{name}' is no file below"),
+        pytest.raises(LaunchError, match=f"cannot be unpacked: '{name}' is not a file below"),
         unpacked(sent, folder),
     ):
         pass

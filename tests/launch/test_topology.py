@@ -148,9 +148,9 @@ def test_without_any_tool_ranks_follow_the_numbers(
         pytest.param(f"echo '{DENIED}' >&2; exit 254", DENIED, id="denied"),
         pytest.param("exec sleep 60", "aws took longer than 10 s", id="silent"),
         pytest.param(
-            """echo '{"Instances": []}'""", "EC2 tells no network nodes of this type", id="type"
+            """echo '{"Instances": []}'""", "EC2 lists no network nodes of this type", id="type"
         ),
-        pytest.param("echo hello", "its answer is not the one that is documented", id="words"),
+        pytest.param("echo hello", "its answer does not have the documented form", id="words"),
     ],
 )
 def test_what_the_command_line_does_not_tell_is_no_failure(
@@ -208,5 +208,5 @@ def test_the_order_goes_from_near_to_far(layers: list[str], expected: list[int])
 
 
 def test_a_node_of_unknown_place_makes_the_order_unknown() -> None:
-    with pytest.raises(TopologyUnknown, match="EC2 tells no network nodes"):
+    with pytest.raises(TopologyUnknown, match="EC2 lists no network nodes"):
         nearest_first([["a", "b"], []])

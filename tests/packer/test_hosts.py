@@ -43,7 +43,7 @@ def test_without_an_answer_the_file_stays(machine: ClusterNode) -> None:
 
     assert done.returncode == 1
     assert done.stderr == (
-        "trainshed: ERROR: /etc/trainshed/hosts: EC2 does not tell the nodes (You are not "
+        "trainshed: ERROR: /etc/trainshed/hosts: EC2 did not list the nodes (You are not "
         "authorized); it stays as it is\n"
     )
     assert (machine.path / "etc/trainshed/hosts").read_text() == "10.0.0.1\n"

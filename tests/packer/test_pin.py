@@ -155,7 +155,7 @@ def test_what_is_not_pinned_stops_the_bake_with_one_line(
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("ami.json", None, "ami.json: is not there"),
+        ("ami.json", None, "ami.json: is missing"),
         ("ami.json", "[]", "ami.json: is not a JSON object"),
         ("recipe.json", "{", "recipe.json: is not JSON"),
         ("recipe.json", '{"accelerator": "nvidia"}', "orchestrator must be a text"),

@@ -338,7 +338,7 @@ def test_settings_may_change_until_there_is_a_checkpoint(alone: Device, tmp_path
 
 @pytest.mark.parametrize(
     ("latest", "message"),
-    [("nonsense", "names no checkpoint"), ("step-00000009", "which is not there")],
+    [("nonsense", "names no checkpoint"), ("step-00000009", "which does not exist")],
 )
 def test_a_checkpoint_that_is_gone_is_named(
     alone: Device, tmp_path: Path, latest: str, message: str

@@ -81,7 +81,7 @@ class Checkpoints:
             raise BertError(f"{latest} names no checkpoint; write the name of a folder beside it")
         folder = self._folder / _NAME.format(step)
         if step and not folder.is_dir():
-            raise BertError(f"{latest} names {folder.name}, which is not there; name another one")
+            raise BertError(f"{latest} names {folder.name}, which does not exist; name another one")
         if step:
             engine.load(folder)
         return step

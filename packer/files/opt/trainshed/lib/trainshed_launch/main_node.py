@@ -180,7 +180,7 @@ class MainNode:
         hello = await channel.receive() or {}
         index = hello.get("index")
         if hello.get("job") != self._rendezvous.job or index not in self._missing():
-            log(f"{channel.peer} is sent away: it is no missing node of this job")
+            log(f"{channel.peer} is refused: it is not a missing node of this job")
             await channel.close()
             return
         child = self._children[index] = _Child(hello, channel)
@@ -358,5 +358,5 @@ class MainNode:
                 child.runs[number] = asyncio.get_running_loop().create_future()
                 child.channel.send("run", number=number, command=command)
                 return await child.runs[number]
-        log(f"mpirun asks for {address}, which is no node of this job")
+        log(f"mpirun asks for {address}, which is not a node of this job")
         return _SSH_FAILED

@@ -23,7 +23,7 @@ class Rendezvous:
         index: of this node, from 0.
         main_index: of the main node.
         main: its address or name; None on the main node itself, where AWS Batch says none.
-        job: names the job and its attempt; nodes of another are sent away.
+        job: names the job and its attempt; nodes of another are refused.
         pulls_image: each node pulls the container image before it comes.
     """
 

@@ -56,7 +56,7 @@ def _unpack(archive: str, folder: Path) -> None:
                 path = Path(normpath(folder / member.name))
                 content = files.extractfile(member) if member.isreg() else None
                 if content is None or folder not in path.parents:
-                    raise tarfile.ExtractError(f"{member.name!r} is no file below its folder")
+                    raise tarfile.ExtractError(f"{member.name!r} is not a file below its folder")
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content.read())
                 path.chmod(member.mode)

@@ -66,7 +66,7 @@ def examine(environment: Mapping[str, str]) -> ThisNode:
         # Another attempt may get other nodes.
         return ThisNode(said, PEER_LOST, True, instance)
     if problems:
-        said += "; let the image have it, as those of trainshed container build do"
+        said += "; install it in the image, as trainshed container build does"
     return ThisNode(said, CONFIGURATION_ERROR, False, instance)
 
 

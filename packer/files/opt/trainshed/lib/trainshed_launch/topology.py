@@ -31,7 +31,7 @@ print(json.dumps({"Instances": answer["Instances"]}))
 
 
 class TopologyUnknown(Exception):
-    """EC2 does not tell where the nodes are."""
+    """EC2 does not say where the nodes are."""
 
 
 def order_by_network(instances: Sequence[Instance | None]) -> list[int]:
@@ -61,7 +61,7 @@ def nearest_first(layers: Sequence[Sequence[str]]) -> list[int]:
     """
     if not all(layers):
         raise TopologyUnknown(
-            "EC2 tells no network nodes of this type, or of an instance that does not run"
+            "EC2 lists no network nodes of this type, or of an instance that does not run"
         )
     # By the first node that is under them: the names of network nodes mean nothing.
     first: dict[str, int] = {}
@@ -85,7 +85,7 @@ def _ask(instances: Sequence[Instance]) -> Mapping[str, Sequence[str]]:
             for row in json.loads(answer.output)["Instances"]:
                 layers[row["InstanceId"]] = row.get("NetworkNodes") or ()
         except (ValueError, KeyError, TypeError) as error:
-            raise TopologyUnknown("its answer is not the one that is documented") from error
+            raise TopologyUnknown("its answer does not have the documented form") from error
     return layers
 
 

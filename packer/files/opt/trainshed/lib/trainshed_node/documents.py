@@ -19,7 +19,7 @@ def read_object(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise NodeError(str(path), "is not there; rebuild the AMI or container image") from None
+        raise NodeError(str(path), "is missing; rebuild the AMI or container image") from None
     except ValueError as error:
         raise NodeError(str(path), f"is not JSON ({error}); write it again") from None
     if not isinstance(document, dict):

@@ -50,6 +50,6 @@ def _addresses(cluster: str, region: str) -> list[str]:
     )
     if not done.ok:
         raise NodeError(
-            str(HOSTS), f"EC2 does not tell the nodes ({done.last_line}); it stays as it is"
+            str(HOSTS), f"EC2 did not list the nodes ({done.last_line}); it stays as it is"
         )
     return [address for _, address in sorted(json.loads(done.output))]

@@ -72,8 +72,8 @@ def _wait_for_mount(lustre: Lustre, region: str, log: Log) -> None:
             if waited + _PAUSE_SECONDS > lustre.wait_seconds:
                 raise NodeError(
                     lustre.mount,
-                    f"not mounted after {waited:.0f} s: {reason}; put that right, then"
-                    " `systemctl restart trainshed-first-boot` and start what runs jobs",
+                    f"not mounted after {waited:.0f} s: {reason}; fix that, then `systemctl "
+                    "restart trainshed-first-boot` and start what runs jobs",
                 ) from None
             log(f"{lustre.mount}: {reason}; waiting, {waited:.0f} of {lustre.wait_seconds:.0f} s")
             time.sleep(_PAUSE_SECONDS)
