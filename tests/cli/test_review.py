@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from command_line import Answer
+from documented import examples
 from reviewed_project import APP, CLUSTER, commit_all, git, write_project
 from terminal import session
 
@@ -95,6 +97,23 @@ def test_uncommitted_changes_are_reviewed(project: Project) -> None:
     project.write(CLUSTER.replace("max: 4", "max: 6"))
 
     assert project.timeouts() == [("4", "6")]
+
+
+def test_the_documented_commands(project: Project, trainshed: Trainshed) -> None:
+    git("update-ref", "refs/remotes/origin/main", "main")
+    project.write(CLUSTER.replace("max: 4", "max: 5"))
+    shown = [
+        each.command
+        for each in examples()
+        if each.page == "docs/review.md" and each.command.startswith("trainshed review ")
+    ]
+
+    codes = {command: trainshed(*shlex.split(command)[1:]).code for command in shown}
+
+    assert shown
+    assert [command for command, code in codes.items() if code] == [shown[-1]]
+    assert "cost>10%" in shown[-1]
+    assert Path("review.html").read_text().startswith("<!doctype html>")
 
 
 def test_what_came_to_the_base_since_is_not_shown_as_undone(project: Project) -> None:
