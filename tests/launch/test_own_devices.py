@@ -214,7 +214,7 @@ def test_an_image_without_the_tool_that_asks_its_devices_marks_no_node(tmp_path:
         launcher = job.start(0, "true", machine=whole, environment=IMAGE)
 
         assert launcher.wait() == 78
-    missing = "efa devices do not answer (there is no /opt/amazon/efa/bin/fi_info); let the image"
+    missing = "efa devices do not answer (there is no /opt/amazon/efa/bin/fi_info); install it"
     assert f"this node takes no part: {missing}" in launcher.said
     assert marks(tmp_path) == []
 
