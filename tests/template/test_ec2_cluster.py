@@ -1,6 +1,7 @@
 """What a cluster of plain EC2 nodes is made of."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,8 @@ def test_the_document_runs_a_job_with_the_variables_of_the_file(template: dict[s
     document = only(template, "AWS::SSM::Document")["Properties"]
 
     [step] = document["Content"]["mainSteps"]
+    # Systems Manager refuses other names of steps.
+    assert re.fullmatch(r"\w+", step["name"], re.ASCII)
     [_, command] = step["inputs"]["runCommand"]
     assert command.endswith(" {{ Job }} 2>&1")
     # Run Command puts in values for {{ names }}, and the shell reads quotes.

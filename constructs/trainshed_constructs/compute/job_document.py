@@ -48,8 +48,8 @@ def job_document(
         "mainSteps": [
             {
                 "action": "aws:runShellScript",
-                # As agents name its log stream, by the step or by the plugin.
-                "name": "aws-runShellScript",
+                # Agents name the log stream by it.
+                "name": "runShellScript",
                 "inputs": {
                     "timeoutSeconds": "{{ TimeoutSeconds }}",
                     "runCommand": [

@@ -34,6 +34,9 @@ def ssm(client: Callable[..., Any]) -> Any:
         ),
         pytest.param(content(STEP, STEP), "InvalidDocumentContent", id="same-names"),
         pytest.param(
+            content({**STEP, "name": "aws-runShellScript"}), "InvalidDocumentContent", id="name"
+        ),
+        pytest.param(
             content({**STEP, "inputs": {}}), "InvalidDocumentContent", id="no-run-command"
         ),
         pytest.param(

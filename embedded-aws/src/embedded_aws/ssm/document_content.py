@@ -3,9 +3,9 @@
 [S] Systems Manager user guide, "SSM document syntax", "Data elements and parameters", "Command
 document plugin reference": schema versions 1.2, 2.0 and 2.2; types of parameters; `{{ name }}`
 stands for a parameter; a step's time-out is 3600 seconds unless it says otherwise. [S]
-amazon-ssm-agent, pluginutil: a time-out that is not within 5 and 172800 seconds is 3600. [M] The
-words of the refusals. [I] Aliases in YAML are refused. Of the plugins only
-aws:runShellScript runs here.
+amazon-ssm-agent, pluginutil: a time-out that is not within 5 and 172800 seconds is 3600. [S]
+cdk-preflight's rule pf-ssm-document-content: names of steps. [M] The words of the other refusals.
+[I] Aliases in YAML are refused. Of the plugins only aws:runShellScript runs here.
 """
 
 import json
@@ -22,6 +22,7 @@ from embedded_aws.plain_yaml import PlainLoader
 SHELL = "aws:runShellScript"
 _TYPES = ("Boolean", "Integer", "MapList", "String", "StringList", "StringMap")
 _VERSIONS = ("1.2", "2.0", "2.2")
+_STEP_NAME = re.compile(r"[A-Za-z0-9_]+")
 _REFERENCE = re.compile(r"\{\{\s*([\w-]+(?::[\w./-]+)?)\s*\}\}")
 _SECONDS = 3600
 _SHORTEST, _LONGEST = 5, 172_800
@@ -128,6 +129,9 @@ def _check_steps(steps: Sequence[Any]) -> None:
     for step in steps:
         if not (isinstance(step, dict) and step.get("action") and step.get("name")):
             raise _invalid("Each step has an action and a name.")
+        # In schema 1.2 a step has the name of its plugin.
+        if step["name"] != step["action"] and not _STEP_NAME.fullmatch(str(step["name"])):
+            raise _invalid(f"StepName: {step['name']} is invalid.")
         if not isinstance(step.get("inputs"), dict):
             raise _invalid(f"The step {step['name']} has no inputs.")
         if step["action"] == SHELL and "runCommand" not in step["inputs"]:

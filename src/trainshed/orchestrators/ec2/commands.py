@@ -14,7 +14,7 @@ from trainshed.jobs.model import EndCause, Ending, Job, JobNode, JobState, Liste
 # Systems Manager API reference, Command: CommandId.
 _COMMAND_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # The step of the document, and a plugin's output.
-_STREAM = "{}/{}/aws-runShellScript/stdout"
+_STREAM = "{}/{}/runShellScript/stdout"
 # Systems Manager user guide, "Understanding command statuses": Status; all others are failures.
 _STATES = {
     "Pending": JobState.STARTING,
