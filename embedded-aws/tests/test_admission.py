@@ -191,7 +191,7 @@ def _credentials(given: Mapping[str, Any]) -> Credentials:
     return Credentials(given["AccessKeyId"], given["SecretAccessKey"], given.get("SessionToken"))
 
 
-# [S] "Common errors" of the API references: by protocol, for a key and for a signature.
+# "Common errors" of the API references: by protocol, for a key and for a signature.
 @pytest.mark.parametrize(
     ("service", "operation", "unknown", "wrong", "status"),
     [
@@ -216,7 +216,7 @@ def test_a_call_needs_the_secret_of_its_key(
         assert response["ResponseMetadata"]["RetryAttempts"] == 0
 
 
-# [S] AWS re:Post, "InvalidClientTokenId"; S3 without the token: aws-sdk issues such as soto 121 and
+# AWS re:Post, "InvalidClientTokenId"; S3 without the token: aws-sdk issues such as soto 121 and
 # databend 8069; S3 with another: S3's list of error codes.
 @pytest.mark.parametrize(
     ("service", "operation", "missing", "other"),
@@ -252,7 +252,7 @@ def test_temporary_credentials_need_their_session_token(
 
 
 def test_a_key_that_lasts_has_no_session_token(embedded_aws: EmbeddedAws) -> None:
-    # [S] AWS: a session token that is left in the environment makes a user's own key invalid.
+    # Documented: a session token that is left in the environment makes a user's own key invalid.
     secret = embedded_aws.settings.secret_key
     own = client(embedded_aws, "sts", KEY, secret, aws_session_token="left")
 

@@ -22,7 +22,7 @@ def _target(name: str) -> dict[str, str]:
     return {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": name}
 
 
-# [S] Smithy, "AWS JSON protocols"; [S] Lambda API reference.
+# Smithy, "AWS JSON protocols"; Lambda API reference.
 _CALLS = [
     ("logs", "/", _target("Logs_20140328.DescribeLogGroups"), "SerializationException"),
     ("ssm", "/", _target("AmazonSSM.DescribeInstanceInformation"), "SerializationException"),
@@ -155,7 +155,7 @@ _BOMB = "A0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 
 
-# [S] CloudFormation user guide, "CloudFormation template format": no aliases.
+# CloudFormation user guide, "CloudFormation template format": no aliases.
 @pytest.mark.parametrize(
     ("body", "message"),
     [

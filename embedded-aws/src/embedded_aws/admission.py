@@ -2,8 +2,8 @@
 
 A caller can have code run as the user of the embedded AWS, for instance as a Lambda function. So no
 web page gets an answer, and each call is signed with the secret of its access key: that of the
-server, or one that IAM or STS has issued, the latter with its session token. [S] "Common errors" in
-the API references of IAM, Systems Manager, AWS Batch, EC2 and S3: the codes. [S] IAM user guide,
+server, or one that IAM or STS has issued, the latter with its session token. "Common errors" in the
+API references of IAM, Systems Manager, AWS Batch, EC2 and S3: the codes. IAM user guide,
 "Troubleshoot AWS Signature Version 4", and EC2's and S3's lists of error codes: their words.
 """
 
@@ -122,7 +122,7 @@ def admit(request: Request, settings: ServerSettings) -> Caller:
         if service == "s3" and signature.token:
             raise RefusedCall(service, "InvalidToken", message, 400)
         raise RefusedCall(service, codes.unknown, message, codes.status)
-    # [S] Its answer to a presigned URL that somebody adds to: aws-sdk-js-v3 3906, soto 374.
+    # Documented: its answer to a presigned URL that somebody adds to: aws-sdk-js-v3 3906, soto 374.
     if service == "s3" and (left_out := signature.left_out(request)):
         message = "There were headers present in the request which were not signed"
         raise RefusedCall(service, "AccessDenied", f"{message}: {', '.join(left_out)}")

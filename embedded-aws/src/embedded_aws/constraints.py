@@ -1,7 +1,7 @@
 """What the models of AWS's services say of arguments' values: enums, ranges, patterns.
 
-[S] The words, which all services with JSON protocols share. [I] That those which
-are checked here check their whole request before anything else, and that EC2 has the same words.
+Documented: the words, which all services with JSON protocols share. Inferred: that those which are
+checked here check their whole request before anything else, and that EC2 has the same words.
 """
 
 from collections.abc import Iterator, Mapping, Sized
@@ -11,8 +11,8 @@ import regex
 
 # The services whose requests are checked, with their error codes.
 _codes: dict[str, str] = {}
-# A region has other instance types than a model. [S] Batch takes retry actions in any case. The
-# pattern of a placement group's ARN matches nothing.
+# A region has other instance types than a model. Documented: Batch takes retry actions in any case.
+# The pattern of a placement group's ARN matches nothing.
 _OTHERWISE_CHECKED = ("InstanceType", "PlacementGroupArn", "RetryAction")
 # Java's way to write the characters above U+FFFF.
 _SURROGATES, _ABOVE = r"\uD800\uDC00-\uDBFF\uDFFF", r"\U00010000-\U0010FFFF"

@@ -15,8 +15,8 @@ FAULTS_PATH = "/_embedded-aws/faults"
 # Any service, or any of its operations.
 ANY = "*"
 
-# [S] EC2's API error codes: client errors are 400 except those listed here; server errors are 500
-# or 503, which SDKs retry.
+# Documented: EC2's API error codes: client errors are 400 except those listed here; server errors
+# are 500 or 503, which SDKs retry.
 _STATUS = {
     "AccessDenied": 403,
     "AccessDeniedException": 400,

@@ -1,9 +1,9 @@
 """The bodies of requests: how long they may be, and what no service could read.
 
-[S] S3 API reference, PutObject, and "List of error codes". [S] Smithy, "AWS JSON protocols" and
-"AWS restJson1 protocol": a body that is no JSON object is a SerializationException, with HTTP 400.
-[S] Lambda API reference: InvalidRequestContentException. [M] The limit of all other services is
-that of Lambda's CreateFunction, as its error names it; no other is known to be higher.
+S3 API reference, PutObject, and "List of error codes". Smithy, "AWS JSON protocols" and "AWS
+restJson1 protocol": a body that is no JSON object is a SerializationException, with HTTP 400.
+Lambda API reference: InvalidRequestContentException. From memory: the limit of all other services
+is that of Lambda's CreateFunction, as its error names it; no other is known to be higher.
 """
 
 import json

@@ -1,9 +1,9 @@
 """The signatures of requests, by which a caller proves that it has the secret of its access key.
 
-[S] IAM user guide, "Create a signed AWS API request": Signature Version 4, in the header
-Authorization or in a presigned URL. [S] S3 user guide, "Authenticating requests (AWS signature
-version 2)": the presigned URLs that boto3 makes by default. The time of a signature in a header is
-not checked, so that a test may call with another clock than the server's; that of a URL is.
+IAM user guide, "Create a signed AWS API request": Signature Version 4, in the header Authorization
+or in a presigned URL. S3 user guide, "Authenticating requests (AWS signature version 2)": the
+presigned URLs that boto3 makes by default. The time of a signature in a header is not checked, so
+that a test may call with another clock than the server's; that of a URL is.
 """
 
 import hmac

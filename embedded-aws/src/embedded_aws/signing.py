@@ -1,6 +1,6 @@
 """Signing requests as AWS's SDKs do, with Signature Version 4.
 
-[S] IAM user guide, "Create a signed AWS API request".
+IAM user guide, "Create a signed AWS API request".
 """
 
 import hashlib

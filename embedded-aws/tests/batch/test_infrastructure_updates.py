@@ -1,6 +1,6 @@
 """Compute environments whose nodes are exchanged while jobs run on them.
 
-[S] AWS Batch user guide, "Perform infrastructure updates".
+AWS Batch user guide, "Perform infrastructure updates".
 """
 
 import json

@@ -91,7 +91,7 @@ def test_without_a_store_docker_makes_a_folder_of_root(
 ) -> None:
     nodes = bench(aws, ami, instance_type)
 
-    # [S] Docker's documentation, "Bind mounts": what is missing on the host is made, as root's.
+    # Docker's documentation, "Bind mounts": what is missing on the host is made, as root's.
     job = nodes.run("touch /local/file || stat -c '%a %u' /local", image=image, **VOLUME)
 
     assert nodes.lines(job)[-1] == "755 0"

@@ -190,7 +190,7 @@ def test_a_container_has_what_docker_mounts_and_no_more_rights(
     assert "tmpfs /scratch tmpfs rw,nosuid,nodev,noexec,relatime,size=8192k" in text
     assert "sysfs /sys sysfs ro," in text and "proc /proc/sys proc ro," in text
     assert text.count("Read-only file system") == 3
-    # [S] Docker's documentation: as `docker run` shows it.
+    # Docker's documentation: as `docker run` shows it.
     assert "CapBnd:\t00000000a80425fb" in text
     assert "\nshared\n" in text and "ip-10-20-" in text
     assert (tmp_path / "from-job").read_text() == "new\n"

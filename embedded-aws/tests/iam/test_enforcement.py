@@ -355,7 +355,7 @@ def test_a_condition_on_the_attribute_that_a_call_sets_decides(
         RootDeviceName="/dev/xvda",
         BlockDeviceMappings=[{"DeviceName": "/dev/xvda", "Ebs": {"SnapshotId": snapshot}}],
     )["ImageId"]
-    # [S] EC2 API reference, "Granting IAM users required permissions for Amazon EC2 resources".
+    # EC2 API reference, "Granting IAM users required permissions for Amazon EC2 resources".
     condition = {
         "StringEquals": {"ec2:Attribute": "Description", "ec2:Attribute/Description": "new"}
     }

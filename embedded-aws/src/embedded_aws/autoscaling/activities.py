@@ -1,9 +1,9 @@
 """Scaling activities: what a group did, and why it could not.
 
-[S] As DescribeScalingActivities has shown them to others: terraform's pull requests 14480 and
-31282, autoscaler's issue 1263 ("Launching a new EC2 instance.  Status Reason: ..."), the fault
-injection workshop's issue 114 (all instances protected). [S] API reference: those of the last six
-weeks, also of deleted groups if asked for, newest first.
+As DescribeScalingActivities has shown them to others: terraform's pull requests 14480 and 31282,
+autoscaler's issue 1263 ("Launching a new EC2 instance. Status Reason: ..."), the fault injection
+workshop's issue 114 (all instances protected). API reference: those of the last six weeks, also of
+deleted groups if asked for, newest first.
 """
 
 import json

@@ -1,10 +1,10 @@
 """Keeping groups at their desired capacity.
 
-[S] User guide: instances are spread over the subnets; where one cannot launch, another is tried;
-an instance that is terminated, stopped or set unhealthy is terminated and replaced. The words of
-causes are those of `activities`. [I] A failed launch is tried again after a minute; each instance
-is launched by itself, and the first that cannot be launched anywhere ends the attempt. A group
-sees at once that an instance has ended, where it takes AWS some minutes.
+User guide: instances are spread over the subnets; where one cannot launch, another is tried; an
+instance that is terminated, stopped or set unhealthy is terminated and replaced. The words of
+causes are those of `activities`. Inferred: a failed launch is tried again after a minute; each
+instance is launched by itself, and the first that cannot be launched anywhere ends the attempt. A
+group sees at once that an instance has ended, where it takes AWS some minutes.
 """
 
 import threading
@@ -67,7 +67,7 @@ def end(group: Group, members: Sequence[Member]) -> None:
         ec2 = client("ec2", account=group.call.account, region=group.call.region)
         for instance in group.call.backend("ec2").all_instances():
             if instance.id in ids:
-                # [S] EC2 user guide: termination protection does not stop Auto Scaling.
+                # EC2 user guide: termination protection does not stop Auto Scaling.
                 instance.disable_api_termination = False
         ec2.terminate_instances(InstanceIds=ids)
 

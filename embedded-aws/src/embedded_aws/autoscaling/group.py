@@ -88,7 +88,7 @@ class Group:
     def is_healthy(self, member: Member) -> bool:
         """Return whether an instance passes its health checks.
 
-        [S] User guide, "Health checks for instances": one that is not running is unhealthy.
+        User guide, "Health checks for instances": one that is not running is unhealthy.
         """
         return not member.unhealthy and self.state_of(member) in ("pending", "running")
 

@@ -1,7 +1,7 @@
 """What a group may be: what of a request the embedded AWS does, and what AWS refuses.
 
-[S] The words, seen in many projects' logs: of sizes and launch templates. [M] Of what is missing.
-[I] Of subnets.
+The words of refusals: as many projects' logs show them, of sizes and launch templates. From memory:
+of what is missing. Inferred: of subnets.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,10 @@
 """Auto Scaling groups: created, changed, deleted, described.
 
-[S] API reference, also: a new minimum or maximum moves the desired capacity with it if the request
-names none; a group with instances is deleted only by force, which ends them. [S] The words, seen
-in many projects' logs: of names that exist or do not, of desired capacities. [I] Of instances left
-in the group. moto's groups launch without EC2's checks, and have no activities.
+API reference, also: a new minimum or maximum moves the desired capacity with it if the request
+names none; a group with instances is deleted only by force, which ends them. The words of refusals:
+as many projects' logs show them, of names that exist or do not, and of desired capacities.
+Inferred: of instances left in the group. moto's groups launch without EC2's checks, and have no
+activities.
 """
 
 from datetime import UTC, datetime

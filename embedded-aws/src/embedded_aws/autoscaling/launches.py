@@ -1,9 +1,9 @@
 """Launching one instance of a group, with all that RunInstances checks and refuses.
 
-[S] User guide, "Create a launch template for an Auto Scaling group", "Tag Auto Scaling groups and
+User guide, "Create a launch template for an Auto Scaling group", "Tag Auto Scaling groups and
 instances": the group's subnet goes to the template's interfaces; its tags precede the template's.
-[S] At CreateAutoScalingGroup the launch is tried without launching: "You must use a valid
-fully-formed launch template" and EC2's words (terraform-provider-aws). [I] Nothing about
+Documented: at CreateAutoScalingGroup the launch is tried without launching: "You must use a valid
+fully-formed launch template" and EC2's words (terraform-provider-aws). Inferred: nothing about
 capacity is tried then; a template without an instance type is refused, in these words.
 """
 

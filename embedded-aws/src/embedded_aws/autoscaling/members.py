@@ -1,7 +1,7 @@
 """What users ask and say of single instances of groups.
 
-[S] API reference; an instance that is terminated in its group is replaced, unless the desired
-capacity is decremented with it. [I] The words of refusals.
+API reference; an instance that is terminated in its group is replaced, unless the desired capacity
+is decremented with it. Inferred: the words of refusals.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """Suspending what a group does, and resuming it.
 
-[S] User guide, "Suspend and resume Amazon EC2 Auto Scaling processes". Those that act here are
-Launch, Terminate, HealthCheck and ReplaceUnhealthy.
+User guide, "Suspend and resume Amazon EC2 Auto Scaling processes". Those that act here are Launch,
+Terminate, HealthCheck and ReplaceUnhealthy.
 """
 
 from typing import Any

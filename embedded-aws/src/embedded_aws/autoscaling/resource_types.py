@@ -1,11 +1,11 @@
 """AWS::AutoScaling::AutoScalingGroup.
 
-[S] Schema of the type: the group is complete when it has its desired capacity; $Latest and
-$Default are not supported; the stack's own tags go to the instances, too. [S] CloudFormation does
-not force a deletion: it sets the sizes to 0 and waits, in vain where instances are protected from
-scale-in (aws-cdk issue 18179, fault injection workshop issue 114). [M] "Group did not stabilize".
-[I] A creation or an update fails at the first launch that fails, and a deletion at once, where
-CloudFormation waits for some time; with a creation policy, its signals alone decide.
+Schema of the type: the group is complete when it has its desired capacity; $Latest and $Default are
+not supported; the stack's own tags go to the instances, too. Documented: CloudFormation does not
+force a deletion: it sets the sizes to 0 and waits, in vain where instances are protected from
+scale-in (aws-cdk issue 18179, fault injection workshop issue 114). From memory: "Group did not
+stabilize". Inferred: a creation or an update fails at the first launch that fails, and a deletion
+at once, where CloudFormation waits for some time; with a creation policy, its signals alone decide.
 """
 
 from collections.abc import Collection, Mapping

@@ -1,8 +1,8 @@
 """Which instances scale-in terminates.
 
-[S] User guide, "Configure termination policies": of the zone with most instances, by the policies
-in their order; those that are protected stay. [S] The default takes those of an older launch
-template first; [I] then the oldest, where AWS takes the one closest to its next billing hour.
+User guide, "Configure termination policies": of the zone with most instances, by the policies in
+their order; those that are protected stay. Documented: the default takes those of an older launch
+template first; inferred: then the oldest, where AWS takes the one closest to its next billing hour.
 """
 
 from collections.abc import Callable, Mapping

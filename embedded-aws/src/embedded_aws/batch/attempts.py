@@ -1,12 +1,13 @@
 """One attempt of a job: its instances, its nodes in order, its end.
 
-[S] Batch user guide, "Multi-node parallel jobs": the main node starts first, the others when it is
+Batch user guide, "Multi-node parallel jobs": the main node starts first, the others when it is
 running, in any order; the job ends when the main node ends, and the others are stopped then; a
-child that ends, or whose host ends, changes nothing for the others. [S] "Job timeouts": the time
-counts from the attempt's startedAt; SIGTERM, and SIGKILL 30 seconds later. [S] "Host EC2 (instance
+child that ends, or whose host ends, changes nothing for the others. "Job timeouts": the time counts
+from the attempt's startedAt; SIGTERM, and SIGKILL 30 seconds later. Documented: "Host EC2 (instance
 i-...) terminated.", "Task failed to start" are in the guide's retry examples, the words of a
-time-out in an issue of its users (dmlc/gluon-nlp 825). [M] "Essential container in task exited".
-[I] The reasons of nodes that are stopped with the job; TerminateJob waits as long as a time-out.
+time-out in an issue of its users (dmlc/gluon-nlp 825). From memory: "Essential container in task
+exited". Inferred: the reasons of nodes that are stopped with the job; TerminateJob waits as long as
+a time-out.
 """
 
 import random
@@ -231,8 +232,8 @@ class Attempt:
     def _credentials(self, node: Node) -> dict[str, str]:
         """Return the variables by which a node gets the credentials of the job's role.
 
-        [S] ECS developer guide, "Task IAM role": the session is called by the task's id; the role
-        must let ecs-tasks.amazonaws.com in. [M] ECS's words when it does not.
+        ECS developer guide, "Task IAM role": the session is called by the task's id; the role must
+        let ecs-tasks.amazonaws.com in. From memory: ECS's words when it does not.
 
         Raises:
             TaskRefused: there is no such role, or it does not let ECS's tasks in.
@@ -342,7 +343,7 @@ def _host_terminated(instance_id: str) -> str:
 def _start_problem(program: str, error: OSError) -> str:
     """Return why a program cannot be run, in the words of Docker and runc.
 
-    [S] Issues of their users: nextflow-io/nextflow 5657 (AWS Batch, a path that is not there),
+    Issues of their users: nextflow-io/nextflow 5657 (AWS Batch, a path that is not there),
     apocas/dockerode 654 (a name that is not in PATH), edp963/davinci-docker 23 (not executable).
     """
     if error.errno is None:

@@ -1,12 +1,12 @@
 """Batch compute environments.
 
-[S] Batch API reference: names; the service-linked role is used when none is given; an environment
-is deleted only when DISABLED and in no job queue; updates of anything but vCPUs, service role and
+Batch API reference: names; the service-linked role is used when none is given; an environment is
+deleted only when DISABLED and in no job queue; updates of anything but vCPUs, service role and
 state are infrastructure updates, which BEST_FIT and roles that are not service-linked exclude; an
-environment is UPDATING for as long as jobs run on its former instances. [S] "resource is being
-modified" is the refusal of DeleteJobQueue in astronomer-providers 413; [I] that this is that of
-environments, too. [I] The words of the DISABLED refusal.
-No instance or container is launched for an environment, whatever its minvCpus.
+environment is UPDATING for as long as jobs run on its former instances. Documented: "resource is
+being modified" is the refusal of DeleteJobQueue in astronomer-providers 413; inferred: that this is
+that of environments, too. Inferred: the words of the DISABLED refusal. No instance or container is
+launched for an environment, whatever its minvCpus.
 """
 
 from typing import Any

@@ -1,13 +1,13 @@
 """What Batch refuses in the computeResources of a managed compute environment.
 
-[S] Batch API reference and user guide: security groups and launch-template interfaces exclude each
+Batch API reference and user guide: security groups and launch-template interfaces exclude each
 other ("Either compute environment Security Groups or Network Interfaces in Launch template are
 exclusively allowed"); allocation strategies, image types (new Amazon Linux 2 environments blocked
 since 2026-06-30; ECS_AL2023_NVIDIA runs no p3 and no g3), user data is MIME multipart; launch
-template version ($Default unless given); a cluster placement group lies in one zone.
-[I] On AWS some of it (instance profile, type not offered in a zone, interfaces the type cannot
-have) shows only as status INVALID of the environment made, or as jobs stuck in RUNNABLE. Here the
-call itself is refused, with EC2's words, so that a deployment fails where the mistake is.
+template version ($Default unless given); a cluster placement group lies in one zone. Inferred: on
+AWS some of it (instance profile, type not offered in a zone, interfaces the type cannot have) shows
+only as status INVALID of the environment made, or as jobs stuck in RUNNABLE. Here the call itself
+is refused, with EC2's words, so that a deployment fails where the mistake is.
 """
 
 from base64 import b64decode

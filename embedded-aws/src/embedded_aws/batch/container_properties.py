@@ -1,9 +1,8 @@
 """What Batch refuses in the container properties of a job definition.
 
-[S] Batch API reference: image, vCPUs (1 or more) and memory (4 MiB or more) are required; GPUs are
+Batch API reference: image, vCPUs (1 or more) and memory (4 MiB or more) are required; GPUs are
 whole; mount points name volumes of the definition; ulimits have Docker's names; names that start
-with AWS_BATCH are reserved.
-[I] The exact words.
+with AWS_BATCH are reserved. Inferred: the exact words.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,10 +1,11 @@
 """The containers of a job: properties of the definition, with the submission's changes.
 
-[S] Batch API reference: `Ref::name` in a command stands for a parameter of the job; variables of
-the submission replace those of the definition by their names; where node ranges nest, the narrower
-one counts; overrides of nodes name a range of the definition. [I] A name that no parameter has
-stays as it is. [S] ECS API reference, RunTask: overrides have at most 8192 characters. [M] The
-words (Netflix/metaflow issue 977). [I] What AWS Batch adds to them itself does not count here.
+Batch API reference: `Ref::name` in a command stands for a parameter of the job; variables of the
+submission replace those of the definition by their names; where node ranges nest, the narrower one
+counts; overrides of nodes name a range of the definition. Inferred: a name that no parameter has
+stays as it is. ECS API reference, RunTask: overrides have at most 8192 characters. From memory: the
+words (Netflix/metaflow issue 977). Inferred: what AWS Batch adds to them itself does not count
+here.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Batch job definitions.
 
-[S] Batch API reference: retry attempts 1 to 10, at most 5 evaluateOnExit entries with their globs
-(only a trailing `*`), which need `attempts`; timeout of at least 60 seconds; 24 KiB in all;
-multinode definitions have nodeProperties and no Fargate. [I] The exact words.
+Batch API reference: retry attempts 1 to 10, at most 5 evaluateOnExit entries with their globs (only
+a trailing `*`), which need `attempts`; timeout of at least 60 seconds; 24 KiB in all; multinode
+definitions have nodeProperties and no Fargate. Inferred: the exact words.
 """
 
 import json

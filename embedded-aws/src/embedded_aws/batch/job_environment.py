@@ -1,12 +1,13 @@
 """The environment variables of a job's container.
 
-[S] Batch user guide, "Environment variables of a job" and "Environment variables for multi-node
-parallel jobs": the main node's address is set on the other nodes only. [S] ECS developer guide:
+Batch user guide, "Environment variables of a job" and "Environment variables for multi-node
+parallel jobs": the main node's address is set on the other nodes only. ECS developer guide:
 AWS_EXECUTION_ENV; credentials of the job's role come from an endpoint, with an authorization token
 (there at AWS_CONTAINER_CREDENTIALS_RELATIVE_URI of 169.254.170.2, here at a URI of loopback, which
-the SDKs accept, too); secrets are values of Secrets Manager and of parameters. [S] On EC2, other
-than on Fargate, it names no region: "You must specify a region", say users' issues. [M] ECS's words
-when it cannot read a secret; a failing call here says less than ECS, which adds the SDK's retries.
+the SDKs accept, too); secrets are values of Secrets Manager and of parameters. Documented: on EC2,
+other than on Fargate, it names no region: "You must specify a region", say users' issues. From
+memory: ECS's words when it cannot read a secret; a failing call here says less than ECS, which adds
+the SDK's retries.
 """
 
 import json

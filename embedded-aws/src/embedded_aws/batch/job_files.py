@@ -1,10 +1,10 @@
 """In which files a job's command runs: those of its image, or this machine's own.
 
-[S] Docker's documentation: the job's command takes the place of the image's own, and follows its
+Docker's documentation: the job's command takes the place of the image's own, and follows its
 entrypoint; its user and variables precede the image's; PATH is there in any case; a host volume is
-an empty folder if the host has none. [S] Batch API reference: sharedMemorySize and the sizes of
-tmpfs are in MiB. [M] The words without a command. [I] A volume's folder is the node's where it has
-one, or this machine's, so that nodes can share it, and otherwise an empty one.
+an empty folder if the host has none. Batch API reference: sharedMemorySize and the sizes of tmpfs
+are in MiB. From memory: the words without a command. Inferred: a volume's folder is the node's
+where it has one, or this machine's, so that nodes can share it, and otherwise an empty one.
 """
 
 from collections.abc import Mapping, Sequence

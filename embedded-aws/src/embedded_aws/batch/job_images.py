@@ -1,7 +1,7 @@
 """The image of a job's container, if it is there to be pulled.
 
 Only the repositories of the job's own account are looked at: what other registries hold is not
-known here, and taken as present. [M] The words of Docker and of ECR.
+known here, and taken as present. From memory: the words of Docker and of ECR.
 """
 
 import re

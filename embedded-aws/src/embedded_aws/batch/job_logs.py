@@ -1,9 +1,10 @@
 """What the containers of a job print, in CloudWatch Logs.
 
-[S] Batch user guide, "Using the awslogs log driver": group /aws/batch/job unless the definition
-names one; stream `PREFIX/default/TASKID`, where the prefix is the definition's name unless it gives
-one. [S] The words for a group that does not exist are in issues of users of ECS
-(cn-terraform/terraform-aws-ecs-fargate-task-definition 1). [M] Batch creates its own group.
+Batch user guide, "Using the awslogs log driver": group /aws/batch/job unless the definition names
+one; stream `PREFIX/default/TASKID`, where the prefix is the definition's name unless it gives one.
+The words for a group that does not exist are in issues of users of ECS
+(cn-terraform/terraform-aws-ecs-fargate-task-definition 1). From memory: Batch creates its own
+group.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,9 @@
 """Batch job queues.
 
-[S] Batch API reference: 1 to 3 compute environments, each VALID, in distinct orders, EC2 and
-Fargate not mixed; jobStateTimeLimitActions act on RUNNABLE jobs by CANCEL after 600 to 86400
-seconds, for one of three reasons; a first-in-first-out queue never gets a scheduling policy; a
-queue is deleted only when DISABLED. [I] The exact words.
+Batch API reference: 1 to 3 compute environments, each VALID, in distinct orders, EC2 and Fargate
+not mixed; jobStateTimeLimitActions act on RUNNABLE jobs by CANCEL after 600 to 86400 seconds, for
+one of three reasons; a first-in-first-out queue never gets a scheduling policy; a queue is deleted
+only when DISABLED. Inferred: the exact words.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """The states of jobs, as DescribeJobs shows them.
 
-[S] Batch API reference, JobStatus: SUBMITTED, PENDING, RUNNABLE, STARTING, RUNNING, SUCCEEDED,
-FAILED; the parent of an array is PENDING as soon as a child is RUNNABLE, until all have ended, and
-its statusSummary counts the children. [M] The reason of a parent that failed.
+Batch API reference, JobStatus: SUBMITTED, PENDING, RUNNABLE, STARTING, RUNNING, SUCCEEDED, FAILED;
+the parent of an array is PENDING as soon as a child is RUNNABLE, until all have ended, and its
+statusSummary counts the children. From memory: the reason of a parent that failed.
 """
 
 import time

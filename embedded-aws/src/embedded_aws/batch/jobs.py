@@ -1,13 +1,13 @@
 """Batch jobs: submitted, described, listed, ended. A server runs them (`scheduler`, `attempts`).
 
-[S] Multi-node parallel jobs are not supported on Spot, Fargate, ECS managed instances or unmanaged
-compute environments. AWS has accepted such a job and left it RUNNABLE forever
-(aws-parallelcluster issue 2098); here SubmitJob refuses it.
-[S] "NodeOverride targets should match job definition"; rules of numNodes; array sizes 2 to 10,000;
-a queue takes jobs only when ENABLED; nodes are jobs `ID#N`, children of an array `ID:N`; CancelJob
-does nothing to a job that has come as far as STARTING. [M] "Job size must be less than 30 KiB, got
-47 KiB" (ASFHyP3/hyp3 issue 3041); [I] what counts is the request. [I] The other words.
-Without a server, that is in a process that answers its own calls, jobs stay RUNNABLE.
+Documented: multi-node parallel jobs are not supported on Spot, Fargate, ECS managed instances or
+unmanaged compute environments. AWS has accepted such a job and left it RUNNABLE forever
+(aws-parallelcluster issue 2098); here SubmitJob refuses it. Documented: "NodeOverride targets
+should match job definition"; rules of numNodes; array sizes 2 to 10,000; a queue takes jobs only
+when ENABLED; nodes are jobs `ID#N`, children of an array `ID:N`; CancelJob does nothing to a job
+that has come as far as STARTING. From memory: "Job size must be less than 30 KiB, got 47 KiB"
+(ASFHyP3/hyp3 issue 3041); inferred: what counts is the request. Inferred: the other words. Without
+a server, that is in a process that answers its own calls, jobs stay RUNNABLE.
 """
 
 import json
@@ -163,7 +163,8 @@ def _multinode(call: Call, row: JobRow, definition: str) -> Job:
 def _after(call: Call, index: int | None, before: JobRow | None) -> list[JobRow]:
     """Return the jobs that have to succeed first.
 
-    [S] SEQUENTIAL: each child waits for the one before it; N_TO_N: for the child of that index.
+    Documented: SEQUENTIAL: each child waits for the one before it; N_TO_N: for the child of that
+    index.
 
     Args:
         call: that submits the job.
@@ -237,7 +238,7 @@ def list_jobs(call: Call) -> dict[str, Any]:
         found = [
             _summary(row)
             for row in _listed(call)
-            # [S] A filter replaces the status.
+            # Documented: a filter replaces the status.
             if (_is_named(row, names) if names else row["status"] == status)
         ]
         return {"jobSummaryList": deepcopy(found)}

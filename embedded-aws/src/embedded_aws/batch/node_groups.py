@@ -1,10 +1,10 @@
 """The Auto Scaling group of a compute environment, whose activities tell of its launches.
 
-[S] Batch user guide, "Managed compute environments": AWS Batch makes Auto Scaling groups in the
-account and changes them itself; what users change there is not supported. [I] Their name,
+Batch user guide, "Managed compute environments": AWS Batch makes Auto Scaling groups in the account
+and changes them itself; what users change there is not supported. Inferred: their name,
 ENVIRONMENT-asg-UUID, from AWS's messages that users quote; here there is one for each environment,
-from its first launch on, whose desired capacity is that of the instances that it has. [M] The tag
-AWSBatchServiceTag; the causes of its activities.
+from its first launch on, whose desired capacity is that of the instances that it has. From memory:
+the tag AWSBatchServiceTag; the causes of its activities.
 """
 
 from collections.abc import Sequence

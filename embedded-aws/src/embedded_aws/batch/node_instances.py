@@ -1,19 +1,18 @@
 """The EC2 instances on which jobs run, launched by a compute environment.
 
-[S] Batch user guide: Batch sets type, subnet, instance profile and AMI of an instance, whose launch
+Batch user guide: Batch sets type, subnet, instance profile and AMI of an instance, whose launch
 template gives the rest; jobs that no instance can be launched for wait in RUNNABLE, with one of the
-reasons below ("Jobs stuck in a RUNNABLE status": the first is verbatim, [M] the others' words).
-[S] re:Post, "EKS Insufficient capacity errors": an Auto Scaling group that EC2 has too few
-instances for tries again until they are there. [I] The nodes of a multi-node job for which there is
-room run meanwhile, and are billed. [S] "Jobs stuck in RUNNABLE due to capacity": the reason, of
-multi-node jobs, too; [I] also when some of their nodes run.
-[I] On AWS instances outlive a job for some minutes and run several container jobs at a time; here
-each job has its own, launched one after the other up to the first that EC2 refuses, which end with
-it: the next attempt gets those that still run, each node the same one. The group's activities tell
-of them as on AWS.
-[S] ECS developer guide, "Amazon ECS container instance IAM role": an instance joins the cluster if
-its role lets the agent register there and poll. [I] The reason of a job whose instances do not; on
-AWS they keep running.
+reasons below ("Jobs stuck in a RUNNABLE status": the first is verbatim, the others' words are from
+memory). re:Post, "EKS Insufficient capacity errors": an Auto Scaling group that EC2 has too few
+instances for tries again until they are there. Inferred: the nodes of a multi-node job for which
+there is room run meanwhile, and are billed. "Jobs stuck in RUNNABLE due to capacity": the reason,
+of multi-node jobs, too; inferred: also when some of their nodes run. Inferred: on AWS instances
+outlive a job for some minutes and run several container jobs at a time; here each job has its own,
+launched one after the other up to the first that EC2 refuses, which end with it: the next attempt
+gets those that still run, each node the same one. The group's activities tell of them as on AWS.
+ECS developer guide, "Amazon ECS container instance IAM role": an instance joins the cluster if its
+role lets the agent register there and poll. Inferred: the reason of a job whose instances do not;
+on AWS they keep running.
 """
 
 from collections.abc import Sequence
@@ -40,7 +39,7 @@ _TOO_LARGE = (
     "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT - The job resource requirement (vCPU/memory/GPU) is "
     "higher than that can be met by the CE(s) attached to the job queue."
 )
-# [S] EC2's error codes.
+# Documented: EC2's error codes.
 _FOR_CODE = {
     "InsufficientInstanceCapacity": _CAPACITY,
     "InsufficientHostCapacity": _CAPACITY,
@@ -190,7 +189,7 @@ def _request(call: Call, need: Need, subnet_id: str, group_name: str) -> dict[st
             }
         ],
     }
-    # [S] The template's AMI counts first.
+    # Documented: the template's AMI counts first.
     own_ami = next(filter(None, [*amis, resources.get("imageId")]), _SOME_AMI)
     if not template.get("ImageId"):
         request["ImageId"] = own_ami
@@ -202,7 +201,7 @@ def _request(call: Call, need: Need, subnet_id: str, group_name: str) -> dict[st
             "Version": named.get("version") or "$Default",
         }
     if interfaces := template.get("NetworkInterfaces"):
-        # [S] Batch ignores the subnets of a template's interfaces.
+        # Documented: Batch ignores the subnets of a template's interfaces.
         request["NetworkInterfaces"] = [{**each, "SubnetId": subnet_id} for each in interfaces]
     else:
         request |= {

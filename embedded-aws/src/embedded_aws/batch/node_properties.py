@@ -1,8 +1,8 @@
 """What Batch refuses in the node properties of a multi-node parallel job definition.
 
-[S] Batch API reference and user guide: up to 1,000 nodes in up to 5 groups; the ranges together
-cover every node, and may nest; an omitted start is 0, an omitted end the last node; the main node
-is one of the nodes; all groups use one instance type. [I] The exact words.
+Batch API reference and user guide: up to 1,000 nodes in up to 5 groups; the ranges together cover
+every node, and may nest; an omitted start is 0, an omitted end the last node; the main node is one
+of the nodes; all groups use one instance type. Inferred: the exact words.
 """
 
 import re

@@ -1,7 +1,7 @@
 """The form of AWS Batch's refusals, and the names that it accepts.
 
-[S] Batch API reference: up to 128 letters, numbers, hyphens and underscores, beginning with a
-letter or a number.
+Batch API reference: up to 128 letters, numbers, hyphens and underscores, beginning with a letter or
+a number.
 """
 
 import re

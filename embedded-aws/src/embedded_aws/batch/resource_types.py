@@ -78,9 +78,9 @@ class ComputeEnvironment(_SwitchedHandler):
     def _wait_until_valid(self, request: Request, physical_id: str) -> None:
         """Wait while jobs run on the former nodes.
 
-        [I] That CloudFormation does: its handler may call DescribeComputeEnvironments for an
-        update. [S] CloudFormation's schema of schemas: an operation of a handler whose schema says
-        nothing else times out after 120 minutes. [M] The words.
+        Inferred: that CloudFormation does: its handler may call DescribeComputeEnvironments for an
+        update. CloudFormation's schema of schemas: an operation of a handler whose schema says
+        nothing else times out after 120 minutes. From memory: the words.
         """
         ends_at = time.monotonic() + seconds_here(_HANDLER_SECONDS)
         while self._described(request, physical_id)["status"] == "UPDATING":

@@ -1,10 +1,10 @@
 """Whether AWS Batch tries a job again whose attempt failed.
 
-[S] API reference, EvaluateOnExit: all conditions of an entry must match, the first entry that
-matches decides, and if none does, the job is tried again; a pattern may end with an asterisk, and
-is otherwise matched as a whole. [I] A condition on what an attempt does not have, for instance an
-exit code, is matched against an empty text, so that `*` matches it: the user guide ends its lists
-with `{"onReason": "*", "action": "EXIT"}`.
+API reference, EvaluateOnExit: all conditions of an entry must match, the first entry that matches
+decides, and if none does, the job is tried again; a pattern may end with an asterisk, and is
+otherwise matched as a whole. Inferred: a condition on what an attempt does not have, for instance
+an exit code, is matched against an empty text, so that `*` matches it: the user guide ends its
+lists with `{"onReason": "*", "action": "EXIT"}`.
 """
 
 from collections.abc import Mapping, Sequence

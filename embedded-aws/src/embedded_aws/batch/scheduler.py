@@ -1,10 +1,11 @@
 """Which jobs start, when, and what follows after each attempt.
 
-[S] Batch user guide: jobs of a queue start in the order in which they became RUNNABLE, unless the
-queue has a scheduling policy (not looked at here); queues of higher priority come first; a job that
+Batch user guide: jobs of a queue start in the order in which they became RUNNABLE, unless the queue
+has a scheduling policy (not looked at here); queues of higher priority come first; a job that
 cannot be placed blocks those behind it; jobStateTimeLimitActions cancel the job at the head that
-waited too long for one reason. [S] A job whose dependency fails fails, too; [M] its reason. Only
-the first enabled compute environment of a queue is used. [I] How often launches are tried again.
+waited too long for one reason. Documented: a job whose dependency fails fails, too; from memory:
+its reason. Only the first enabled compute environment of a queue is used. Inferred: how often
+launches are tried again.
 """
 
 import threading
@@ -25,7 +26,7 @@ from embedded_aws.clock import seconds_here
 from embedded_aws.hosts.hosts import Hosts
 
 HEALTHY = {"status": "VALID", "statusReason": "ComputeEnvironment Healthy"}
-# [I] The reason.
+# Inferred: the reason.
 _UPDATING = {"status": "UPDATING", "statusReason": "ComputeEnvironment is being updated"}
 # Of AWS: between a try to launch and the next; each pause is twice the one before.
 _SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 60, 960
@@ -115,10 +116,10 @@ class Scheduler:
     def exchange_nodes(self, environment: Row) -> None:
         """Run jobs on nodes with an environment's new settings.
 
-        Those that run go on for as long as its update policy says. [S] Batch user guide, "Perform
-        infrastructure updates": meanwhile it is UPDATING, and new jobs get new instances. [I] It is
-        VALID again when the last of the former instances has ended, which each does with its job;
-        those that a job kept for its next attempt end at once.
+        Those that run go on for as long as its update policy says. Batch user guide, "Perform
+        infrastructure updates": meanwhile it is UPDATING, and new jobs get new instances. Inferred:
+        it is VALID again when the last of the former instances has ended, which each does with its
+        job; those that a job kept for its next attempt end at once.
         """
         policy = environment["updatePolicy"]
         minutes = 0 if policy["terminateJobsOnUpdate"] else policy["jobExecutionTimeoutMinutes"]

@@ -1,7 +1,7 @@
 """Signals to resources that wait for them while they are created.
 
-[S] API reference, SignalResource: a FAILURE fails the creation, each signal has an id of its own.
-[S] Eucalyptus's CloudFormation, made after AWS's: its refusals. [S] "... state and cannot be
+API reference, SignalResource: a FAILURE fails the creation, each signal has an id of its own.
+Eucalyptus's CloudFormation, made after AWS's: its refusals. Documented: "... state and cannot be
 signaled", as programs that signal expect it.
 """
 

@@ -1,9 +1,9 @@
 """CodeBuild projects; moto can create but not update them.
 
-[S] CodeBuild API reference and user guide: which sources have a location; the words about a role
-that CodeBuild may not assume.
-[I] The other words. Whether a connection exists and reaches the repository is not checked: the
-embedded AWS has no connections. A build that is started runs nothing.
+CodeBuild API reference and user guide: which sources have a location; the words about a role that
+CodeBuild may not assume. Inferred: the other words. Whether a connection exists and reaches the
+repository is not checked: the embedded AWS has no connections. A build that is started runs
+nothing.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Webhooks of CodeBuild projects, which moto does not have.
 
-[S] CodeBuild API reference and user guide: which sources have webhooks; each filter group has an
-EVENT filter; the words about a GitHub repository without access.
-[I] The other words. No event ever arrives here.
+CodeBuild API reference and user guide: which sources have webhooks; each filter group has an EVENT
+filter; the words about a GitHub repository without access. Inferred: the other words. No event ever
+arrives here.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ def create_webhook(call: Call) -> dict[str, Any]:
     if source["type"] not in _WITH_WEBHOOK:
         raise refused(f"Webhooks are not supported for sources of type {source['type']}")
     if "auth" not in source:
-        # [S] The error for an account without source credentials.
+        # Documented: the error for an account without source credentials.
         raise refused(f"Could not find access token for server type {source['type'].lower()}")
     if "webhook" in project:
         raise Refusal(

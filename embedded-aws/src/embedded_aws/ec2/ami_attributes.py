@@ -1,8 +1,8 @@
 """Attributes that owners change later: deprecation, protection, description, IMDS support.
 
-[S] EC2 API reference: a deprecation lies in the future, at most ten years away; an AMI may be
-protected against deregistration; ending the protection may take a cooldown of 24 hours.
-[I] The words of the refusals.
+EC2 API reference: a deprecation lies in the future, at most ten years away; an AMI may be protected
+against deregistration; ending the protection may take a cooldown of 24 hours. Inferred: the words
+of the refusals.
 """
 
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ def enable_image_deprecation(call: Call) -> dict[str, Any]:
             f"{_FURTHEST_YEARS} years away.",
         )
     call.dry_run()
-    # [S] EC2 keeps minutes.
+    # Documented: EC2 keeps minutes.
     ami.deprecation_time = moment.strftime("%Y-%m-%dT%H:%M:00.000Z")
     return {"Return": True}
 

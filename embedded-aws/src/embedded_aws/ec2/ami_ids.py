@@ -1,4 +1,4 @@
-"""The form of an AMI id. [S] EC2 API reference, InvalidAMIID.Malformed."""
+"""The form of an AMI id. EC2 API reference, InvalidAMIID.Malformed."""
 
 import re
 

@@ -1,10 +1,10 @@
 """CreateImage and CopyImage: AMIs with the mappings, snapshots and disks of their sources.
 
-[S] EC2 API reference: an AMI name is unique in account and region; CreateImage snapshots every
-attached volume and reboots a running instance unless NoReboot; CopyImage may encrypt; a snapshot
-is encrypted like its volume; a deregistered AMI leaves its snapshots.
-[S] Deregistration protection answers OperationNotPermitted. [I] Its words.
-moto always makes one snapshot of 15 GiB.
+EC2 API reference: an AMI name is unique in account and region; CreateImage snapshots every attached
+volume and reboots a running instance unless NoReboot; CopyImage may encrypt; a snapshot is
+encrypted like its volume; a deregistered AMI leaves its snapshots. Documented: deregistration
+protection answers OperationNotPermitted. Inferred: its words. moto always makes one snapshot of 15
+GiB.
 """
 
 from collections.abc import Mapping

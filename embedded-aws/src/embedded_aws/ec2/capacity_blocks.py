@@ -1,8 +1,8 @@
 """EC2 Capacity Blocks for ML, simplified.
 
-[S] EC2 API reference and user guide: only types whose usage classes have `capacity-block`, in
-zones that offer them; whole days up to 14, then whole weeks, up to 182 days; up to 64 instances;
-starts up to 8 weeks ahead; a purchase gives a reservation of type capacity-block. [S] Blocks end
+EC2 API reference and user guide: only types whose usage classes have `capacity-block`, in zones
+that offer them; whole days up to 14, then whole weeks, up to 182 days; up to 64 instances; starts
+up to 8 weeks ahead; a purchase gives a reservation of type capacity-block. Documented: blocks end
 at 11:30 UTC. Offerings have no price, because the embedded AWS has no price list.
 """
 

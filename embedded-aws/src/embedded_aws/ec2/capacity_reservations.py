@@ -1,9 +1,9 @@
 """On-Demand Capacity Reservations, which moto does not have.
 
-[S] EC2 API reference: 1 to 1,000 instances, a type that the zone offers, a cluster placement group
-of the same zone by ARN, an end date with EndDateType limited, what can be modified, no change and
-no cancellation of capacity blocks. Future-dated reservations: families C, M, R, I, T and G, 32
-vCPUs or more, 5 to 120 days ahead, targeted. [I] The exact words. There is always capacity.
+EC2 API reference: 1 to 1,000 instances, a type that the zone offers, a cluster placement group of
+the same zone by ARN, an end date with EndDateType limited, what can be modified, no change and no
+cancellation of capacity blocks. Future-dated reservations: families C, M, R, I, T and G, 32 vCPUs
+or more, 5 to 120 days ahead, targeted. Inferred: the exact words. There is always capacity.
 """
 
 import re

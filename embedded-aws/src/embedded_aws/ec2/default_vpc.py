@@ -1,9 +1,9 @@
 """The default VPC: its contents, and calls that name no VPC.
 
-[S] VPC user guide, "Default VPCs": a subnet in each zone, an internet gateway, a route to it in the
-main route table. [S] EC2 API reference, CreateSecurityGroup: VpcId is required where there is no
-default VPC. [I] The refusal's words.
-moto keeps using the default VPC that an account had at first, which the seed removes.
+VPC user guide, "Default VPCs": a subnet in each zone, an internet gateway, a route to it in the
+main route table. EC2 API reference, CreateSecurityGroup: VpcId is required where there is no
+default VPC. Inferred: the refusal's words. moto keeps using the default VPC that an account had at
+first, which the seed removes.
 """
 
 from typing import Any

@@ -1,9 +1,9 @@
 """CreateFleet of type instant, as launchers of spot instances use it: like RunInstances.
 
-[S] EC2 API reference: each override of a launch template configuration is a possible launch;
-an instant fleet answers with its instances. Here the first one is launched, as there is always
-capacity, and all are checked. [I] That all are checked. moto launches without checks and without
-the template's interfaces and security groups. DescribeFleets does not list these fleets.
+EC2 API reference: each override of a launch template configuration is a possible launch; an instant
+fleet answers with its instances. Here the first one is launched, as there is always capacity, and
+all are checked. Inferred: that all are checked. moto launches without checks and without the
+template's interfaces and security groups. DescribeFleets does not list these fleets.
 """
 
 from collections.abc import Iterator, Mapping
@@ -70,7 +70,8 @@ def _ways(call: Call) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
             data["UserData"] = str(user_data)
         for override in configuration.get("Overrides") or [{}]:
             way = {"InstanceType": "m1.small", **data, **override, "LaunchTemplate": specification}
-            # [S] A subnet of the override goes to the template's interface, when it has one.
+            # Documented: a subnet of the override goes to the template's interface, when it has
+            # one.
             if interfaces := data.get("NetworkInterfaces"):
                 subnet = override.get("SubnetId") or interfaces[0].get("SubnetId")
                 way["NetworkInterfaces"] = [{**each, "SubnetId": subnet} for each in interfaces]

@@ -1,8 +1,8 @@
 """Internet and NAT gateways, elastic IP addresses, and routes to them.
 
-[S] VPC user guide: a public NAT gateway needs an internet gateway on its VPC, and releases its
-address when deleted; an address in use is not released; an internet gateway is not detached while
-its VPC has mapped public addresses; a route has one target. [I] On AWS a NAT gateway without an
+VPC user guide: a public NAT gateway needs an internet gateway on its VPC, and releases its address
+when deleted; an address in use is not released; an internet gateway is not detached while its VPC
+has mapped public addresses; a route has one target. Inferred: on AWS a NAT gateway without an
 internet gateway is made and fails a little later; here the call is refused. The words about a
 route's target.
 """

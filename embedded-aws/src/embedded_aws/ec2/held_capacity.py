@@ -1,10 +1,10 @@
 """Capacity held for launches: the state of a reservation, and which launches it takes.
 
-[S] EC2 API reference: a reservation is `scheduled` until its start and `expired` after its end; a
+EC2 API reference: a reservation is `scheduled` until its start and `expired` after its end; a
 launch that targets one is of its type and in its zone, and finds `ReservationCapacityExceeded` when
-it is full. [S] EC2 user guide, "Launch instances into Capacity Reservations in a group": a launch
-uses the matching ones of a resource group; what finds no room in one runs on demand, but with the
-market capacity-block, which uses only Capacity Blocks. [I] The other words. Launches that match an
+it is full. EC2 user guide, "Launch instances into Capacity Reservations in a group": a launch uses
+the matching ones of a resource group; what finds no room in one runs on demand, but with the market
+capacity-block, which uses only Capacity Blocks. Inferred: the other words. Launches that match an
 `open` reservation without naming it do not use it up here.
 """
 

@@ -1,6 +1,6 @@
 """What an agent on an instance can call: its subnet leads there, its instance profile allows it.
 
-[S] EC2 user guide: a session of an instance's role is called by the instance's id.
+EC2 user guide: a session of an instance's role is called by the instance's id.
 """
 
 from collections.abc import Mapping

@@ -1,10 +1,9 @@
 """EventBridge's events for instances whose states change, of which the services here hear first.
 
-[S] EC2 user guide, "State change events for your instances": source, detail type and detail.
-[S] EventBridge user guide, "Using resource-based policies": a function is called only if its own
-policy lets events.amazonaws.com in, for the rule if it names one; if not, nothing happens
-and there is no error.
-Targets other than functions get no events here.
+EC2 user guide, "State change events for your instances": source, detail type and detail.
+EventBridge user guide, "Using resource-based policies": a function is called only if its own policy
+lets events.amazonaws.com in, for the rule if it names one; if not, nothing happens and there is no
+error. Targets other than functions get no events here.
 """
 
 import json

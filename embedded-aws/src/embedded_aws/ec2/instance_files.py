@@ -1,9 +1,9 @@
 """Files that each instance has for itself, as the kernel and its AMI make them.
 
-[S] EC2 user guide, "Detect whether a host is an EC2 instance": on Nitro instances the asset tag of
-the board is the instance id. [S] The kernel's dmi-id.c: everybody may read it. [S] Docker's
-documentation: containers see the host's /sys. A plug-in says at which file an AMI powers off, as
-a path unit of systemd does.
+EC2 user guide, "Detect whether a host is an EC2 instance": on Nitro instances the asset tag of the
+board is the instance id. The kernel's dmi-id.c: everybody may read it. Docker's documentation:
+containers see the host's /sys. A plug-in says at which file an AMI powers off, as a path unit of
+systemd does.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Processes on an instance with what the instance gives them: its role and its place.
 
-[S] EC2 user guide, "IAM roles for Amazon EC2": an instance's processes get credentials of the role
-of its instance profile, which lets ec2.amazonaws.com in; the session is called by the instance id.
+EC2 user guide, "IAM roles for Amazon EC2": an instance's processes get credentials of the role of
+its instance profile, which lets ec2.amazonaws.com in; the session is called by the instance id.
 They come from an endpoint here, not from the instance metadata service.
 """
 

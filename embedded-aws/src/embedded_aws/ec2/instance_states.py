@@ -55,10 +55,10 @@ def terminate_instances(call: Call) -> Any:
 
 @action("ec2", "GetConsoleOutput")
 def get_console_output(call: Call) -> Any:
-    """Answer with an instance's console output; [S] the last 64 KiB of it.
+    """Answer with the last 64 KiB of an instance's console output.
 
-    [S] EC2 user guide, "Instance console output": it stays available for about an hour after
-    the instance has ended; here for as long as the instance is described.
+    EC2 user guide, "Instance console output": it stays available for about an hour after the
+    instance has ended; here for as long as the instance is described.
     """
     instance_id = call.params["InstanceId"]
     for instance in call.backend("ec2").all_instances():

@@ -1,7 +1,7 @@
 """The instance store of an instance, where its AMI mounts it, if a plug-in says where.
 
-[S] EC2 user guide, "Instance store": it is there while the instance runs, and lost when the
-instance stops or ends; all that runs on the instance shares it.
+EC2 user guide, "Instance store": it is there while the instance runs, and lost when the instance
+stops or ends; all that runs on the instance shares it.
 """
 
 from collections.abc import Mapping

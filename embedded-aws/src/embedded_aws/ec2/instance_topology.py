@@ -1,12 +1,11 @@
 """Where instances are in the network, which moto does not have.
 
-[S] EC2 API reference, DescribeInstanceTopology: at most 100 named instances or groups, and
-MaxResults not with instances, otherwise 20 in a page; network nodes from the top down, none for
-another type or an instance that does not run.
-[S] User guide, "Prerequisites for Amazon EC2 topology": the types. [S] AWS CLI reference, its
-example: without names, the instances of these types.
-[I] Instances of one cluster placement group are under the same network nodes; others share the top
-one of their zone alone. [I] The words of the refusals.
+EC2 API reference, DescribeInstanceTopology: at most 100 named instances or groups, and MaxResults
+not with instances, otherwise 20 in a page; network nodes from the top down, none for another type
+or an instance that does not run. User guide, "Prerequisites for Amazon EC2 topology": the types.
+AWS CLI reference, its example: without names, the instances of these types. Inferred: instances of
+one cluster placement group are under the same network nodes; others share the top one of their zone
+alone. Inferred: the words of the refusals.
 """
 
 import hashlib

@@ -1,11 +1,10 @@
 """The instance types that exist as of the embedded AWS's day, and where they are offered.
 
-[S] DescribeInstanceTypes and DescribeInstanceTypeOfferings: an unknown type raises
-InvalidInstanceType; a type that no zone offers has no offerings.
-[S] Types withdrawn in 2026 (dl1, p3) are in neither list from their last day on; their
-records and last zones come from plug-ins. [I] The words of RunInstances for a withdrawn type.
-moto's lists have the zone names of another account than its DescribeAvailabilityZones; here names
-always come from zone ids by that one mapping.
+DescribeInstanceTypes and DescribeInstanceTypeOfferings: an unknown type raises InvalidInstanceType;
+a type that no zone offers has no offerings. Documented: types withdrawn in 2026 (dl1, p3) are in
+neither list from their last day on; their records and last zones come from plug-ins. Inferred: the
+words of RunInstances for a withdrawn type. moto's lists have the zone names of another account than
+its DescribeAvailabilityZones; here names always come from zone ids by that one mapping.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,9 +1,9 @@
 """RunInstances: join template and request, check them, and launch in moto.
 
-[S] EC2 API reference: request parameters override the template's; interfaces exclude an
-instance-level subnet or groups; DryRun answers DryRunOperation after every check; launches into a
-placement group; `resolve:ssm:` AMIs. [I] Interfaces of the request replace those of the template
-as a whole. moto has one interface for each device index; here each network card has its own.
+EC2 API reference: request parameters override the template's; interfaces exclude an instance-level
+subnet or groups; DryRun answers DryRunOperation after every check; launches into a placement group;
+`resolve:ssm:` AMIs. Inferred: interfaces of the request replace those of the template as a whole.
+moto has one interface for each device index; here each network card has its own.
 """
 
 import threading
@@ -42,7 +42,7 @@ def show_network_cards() -> None:
 
 @correction
 def terminate_once() -> None:
-    """Let an instance be terminated again; [S] TerminateInstances is idempotent, in moto it fails.
+    """Let an instance be terminated again: TerminateInstances is idempotent, and fails in moto.
 
     One at a time, because Batch ends its instances while users may do so, too.
     """
@@ -61,7 +61,7 @@ def terminate_once() -> None:
 def show_no_interfaces_of_the_terminated() -> None:
     """Show no network interfaces of an instance that is terminated.
 
-    [S] EC2 user guide, terminate instances: it deletes them, or detaches those that are to stay.
+    EC2 user guide, terminate instances: it deletes them, or detaches those that are to stay.
     """
 
     def network_interfaces(self: Any) -> list[Any]:

@@ -1,8 +1,8 @@
 """The security groups of interfaces that are created directly or by a VPC endpoint.
 
-[S] EC2 API reference: they exist and are of the subnet's VPC; an endpoint is a gateway by default.
-moto creates unknown groups, and gives the interfaces of an endpoint the VPC's default group
-instead of the given ones.
+EC2 API reference: they exist and are of the subnet's VPC; an endpoint is a gateway by default. moto
+creates unknown groups, and gives the interfaces of an endpoint the VPC's default group instead of
+the given ones.
 """
 
 from typing import Any

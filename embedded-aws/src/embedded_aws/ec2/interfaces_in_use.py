@@ -1,7 +1,7 @@
 """The elastic network interfaces that keep subnets and security groups from being deleted.
 
-[S] VPC user guide: a subnet or a security group with a network interface in it cannot be deleted.
-moto keeps the interfaces of deleted NAT gateways and of terminated instances; AWS deletes them.
+VPC user guide: a subnet or a security group with a network interface in it cannot be deleted. moto
+keeps the interfaces of deleted NAT gateways and of terminated instances; AWS deletes them.
 """
 
 from typing import Any

@@ -3,12 +3,12 @@
 At CreateLaunchTemplate and CreateLaunchTemplateVersion: what is wrong for every launch, that is
 malformed values, contradictions between fields, and the interface limits of the instance type if
 the template names one. The rest is checked at the launch (`launches`), which may add the type, the
-subnet or the primary interface.
-[S] The formats and limits (16 KB of user data before base64; `resolve:ssm:` AMIs) and the
-messages of InvalidAMIID.Malformed, InvalidUserData.Malformed and of groups beside interfaces.
-[S] If there are contradictions, EC2 creates the template and lists them in the `Warning` of its
-answer, which CloudFormation does not show; every launch then fails. Here the creation is refused,
-so that the deployment fails. Nothing that EC2 would launch is refused.
+subnet or the primary interface. Documented: the formats and limits (16 KB of user data before
+base64; `resolve:ssm:` AMIs) and the messages of InvalidAMIID.Malformed, InvalidUserData.Malformed
+and of groups beside interfaces. Documented: if there are contradictions, EC2 creates the template
+and lists them in the `Warning` of its answer, which CloudFormation does not show; every launch then
+fails. Here the creation is refused, so that the deployment fails. Nothing that EC2 would launch is
+refused.
 """
 
 import base64

@@ -1,6 +1,6 @@
 """The volumes of a launch: the AMI's mappings, overridden by those of the request.
 
-[S] EC2 user guide, block device mappings: the request's mapping of a device overrides the AMI's,
+EC2 user guide, block device mappings: the request's mapping of a device overrides the AMI's,
 attribute by attribute; a volume is at least as large as its snapshot. moto takes the request's
 only.
 """

@@ -1,10 +1,9 @@
 """A launch: instance type, subnet and launch data together, and what EC2 refuses about them.
 
-Used by RunInstances and by Batch's compute environments.
-[S] Words of `Unsupported` (type not offered in the zone), of groups of another VPC, of unknown
-types and of a subnet without enough addresses. [S] A capacity-block launch needs a reservation
-target.
-[S] 5 addresses of every subnet are AWS's own; an `efa-only` interface has no address.
+Used by RunInstances and by Batch's compute environments. Documented: words of `Unsupported` (type
+not offered in the zone), of groups of another VPC, of unknown types and of a subnet without enough
+addresses. Documented: a capacity-block launch needs a reservation target. Documented: 5 addresses
+of every subnet are AWS's own; an `efa-only` interface has no address.
 """
 
 from ipaddress import ip_network

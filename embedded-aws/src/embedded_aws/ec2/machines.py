@@ -1,9 +1,8 @@
 """What runs on instances, as EC2's calls change it.
 
-[S] EC2 user guide, instance lifecycle: a shutdown from within stops or terminates the instance, as
-its shutdown behaviour says.
-By default an instance is no more than its entry in moto, on which processes run; it boots if a
-plug-in boots it.
+EC2 user guide, instance lifecycle: a shutdown from within stops or terminates the instance, as its
+shutdown behaviour says. By default an instance is no more than its entry in moto, on which
+processes run; it boots if a plug-in boots it.
 """
 
 from collections.abc import Mapping
@@ -98,7 +97,7 @@ def run_on(machines: Machines) -> None:
 def switched_itself_off(instance: Any) -> None:
     """Change the state of moto's instance after a shutdown from within.
 
-    [S] Its reason is Client.InstanceInitiatedShutdown.
+    Documented: its reason is Client.InstanceInitiatedShutdown.
     """
     if instance.instance_initiated_shutdown_behavior == "terminate":
         instance.terminate()

@@ -1,11 +1,11 @@
 """What EC2 refuses about the network interfaces of a launch.
 
-Without the instance type: [S] the interface kinds (`interface`, `efa`, `efa-only`); a
+Documented, without the instance type: the interface kinds (`interface`, `efa`, `efa-only`); a
 (card, device) pair is unique; `efa-only` cannot be primary; the primary interface is card 0 device
 0; public addresses are not assigned with several interfaces ("The associatePublicIPAddress
-parameter cannot be specified when launching with multiple network interfaces.").
-With the type's DescribeInstanceTypes record: [S] cards, interfaces per card, kinds per card
-(`InterfaceTypes`) and EFA per instance. [I] The other messages' exact words.
+parameter cannot be specified when launching with multiple network interfaces."). And with the
+type's DescribeInstanceTypes record: cards, interfaces per card, kinds per card (`InterfaceTypes`)
+and EFA per instance. Inferred: the other messages' exact words.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """When EC2 refuses to delete a subnet or a VPC.
 
-[S] VPC user guide, "Delete your VPC" and "Delete a subnet": not while interfaces, subnets, own
-security groups, gateways, endpoints or own route tables are in it (DependencyViolation).
+VPC user guide, "Delete your VPC" and "Delete a subnet": not while interfaces, subnets, own security
+groups, gateways, endpoints or own route tables are in it (DependencyViolation).
 """
 
 from typing import Any

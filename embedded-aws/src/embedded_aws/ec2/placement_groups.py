@@ -1,10 +1,10 @@
 """EC2 placement groups, which moto does not have.
 
-[S] EC2 API reference and user guide "Placement groups": names are unique in the region (500 per
+EC2 API reference and user guide "Placement groups": names are unique in the region (500 per
 region); strategy cluster, partition (1 to 7 partitions) or spread; a group is deletable only while
-no instance and no capacity reservation is in it; a cluster placement group spans one zone and
-takes only types whose `PlacementGroupInfo.SupportedStrategies` has `cluster`.
-[I] The wording of the refusals of a second zone and of an unsupported type.
+no instance and no capacity reservation is in it; a cluster placement group spans one zone and takes
+only types whose `PlacementGroupInfo.SupportedStrategies` has `cluster`. Inferred: the wording of
+the refusals of a second zone and of an unsupported type.
 """
 
 from typing import Any

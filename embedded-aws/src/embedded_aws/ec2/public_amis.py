@@ -1,9 +1,9 @@
 """Public AMIs, found by their exact names if the names follow their owners' naming schemes.
 
 moto has a few hundred of Amazon's AMIs and none of Canonical's recent ones. No list of all
-published AMIs exists, so an AMI is created when DescribeImages asks for it by owner and exact
-name, if the name follows the owner's scheme and its date is not in the future.
-[S] The owners' accounts and schemes: Canonical's and Amazon's documents on finding AMIs.
+published AMIs exists, so an AMI is created when DescribeImages asks for it by owner and exact name,
+if the name follows the owner's scheme and its date is not in the future. The owners' accounts and
+schemes: Canonical's and Amazon's documents on finding AMIs.
 """
 
 import hashlib

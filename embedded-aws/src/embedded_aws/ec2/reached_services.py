@@ -1,9 +1,9 @@
 """Which services an instance reaches from its subnet.
 
-[S] VPC user guide, "Route tables", "NAT gateways": an instance without a public address needs a
-route to NAT or another network. [S] AWS PrivateLink guide: an interface endpoint with private
-names, or a gateway endpoint of the route table, leads to one service. Not looked at: security
-groups, network ACLs, policies of endpoints, and what is behind a route to another network.
+VPC user guide, "Route tables", "NAT gateways": an instance without a public address needs a route
+to NAT or another network. AWS PrivateLink guide: an interface endpoint with private names, or a
+gateway endpoint of the route table, leads to one service. Not looked at: security groups, network
+ACLs, policies of endpoints, and what is behind a route to another network.
 """
 
 from collections.abc import Iterator

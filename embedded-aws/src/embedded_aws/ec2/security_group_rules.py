@@ -1,7 +1,7 @@
 """Rules of security groups as resources of their own: `sgr-...`, with tags.
 
-[S] EC2 API reference: TagSpecifications of AuthorizeSecurityGroup* are for security-group-rule
-only, and the answer lists every rule that was made; SecurityGroupRuleIds of RevokeSecurityGroup*;
+EC2 API reference: TagSpecifications of AuthorizeSecurityGroup* are for security-group-rule only,
+and the answer lists every rule that was made; SecurityGroupRuleIds of RevokeSecurityGroup*;
 CreateTags of something that does not exist (InvalidSecurityGroupRuleId.NotFound); a description
 belongs to a rule with any peer. Tags go with the rule.
 """

@@ -1,10 +1,10 @@
 """What EC2 refuses about security groups, and what moto gets wrong about them.
 
-[S] EC2 API reference and VPC user guide: a rule's identity is its protocol, ports and peer, not
-its description; a group that another group's rule names or that an interface uses cannot be
-deleted (DependencyViolation), nor can a VPC's default group (CannotDelete); a new VPC's default
-group lets its members in and everything out; a rule's peer group is in the same VPC (or a peered
-one, which the embedded AWS does not have).
+EC2 API reference and VPC user guide: a rule's identity is its protocol, ports and peer, not its
+description; a group that another group's rule names or that an interface uses cannot be deleted
+(DependencyViolation), nor can a VPC's default group (CannotDelete); a new VPC's default group lets
+its members in and everything out; a rule's peer group is in the same VPC (or a peered one, which
+the embedded AWS does not have).
 """
 
 from typing import Any

@@ -10,7 +10,7 @@ from embedded_aws.cloudformation.clients import client
 from embedded_aws.ec2.volume_keys import KEY_UNUSABLE, unusable_key
 from embedded_aws.faults_of_calls import faults
 
-# [S] Groups launch by it, those of AWS Batch, too.
+# Documented: groups launch by it, those of AWS Batch, too.
 _AUTO_SCALING = "aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
 
 

@@ -1,6 +1,6 @@
 """A subnet, and the security groups that belong to its VPC.
 
-[S] "Security group sg-... and subnet subnet-... belong to different networks."
+Documented: "Security group sg-... and subnet subnet-... belong to different networks."
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Tags and filters as every EC2 Describe and Create action takes them.
 
-[S] EC2 API reference: `TagSpecifications`, `Filters` (values may hold `*` and `?`; several filters
-are joined by and, several values of one filter by or). A tag key comes once in a request; the
-words are those of cloud-custodian issue 3792.
+EC2 API reference: `TagSpecifications`, `Filters` (values may hold `*` and `?`; several filters are
+joined by and, several values of one filter by or). A tag key comes once in a request; the words are
+those of cloud-custodian issue 3792.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,9 +1,9 @@
 """Whether a service may encrypt the volumes of the instances that it launches.
 
-[S] EC2 Auto Scaling user guide, "Required AWS KMS key policy for use with encrypted volumes": the
+EC2 Auto Scaling user guide, "Required AWS KMS key policy for use with encrypted volumes": the
 policy of a key of the customer, or a grant, lets the service-linked role use it; the statement for
-the account alone does not, as it leaves that to policies of IAM, which such a role has none of. [S]
-EC2 user guide, "Troubleshoot instance launch issues": the instance ends at once, with
+the account alone does not, as it leaves that to policies of IAM, which such a role has none of. EC2
+user guide, "Troubleshoot instance launch issues": the instance ends at once, with
 Client.InvalidKMSKey.InvalidState. Conditions but kms:GrantIsForAWSResource are absent.
 """
 
@@ -15,7 +15,7 @@ from embedded_aws.actions import Call
 from embedded_aws.iam.policy_evaluation import allows
 from embedded_aws.iam.service_principals import statements_of
 
-# [M] What an activity of the group says.
+# From memory: what an activity of the group says.
 KEY_UNUSABLE = "The KMS key provided is in an incorrect state"
 _ACTIONS = ("CreateGrant", "Decrypt", "DescribeKey", "GenerateDataKeyWithoutPlaintext")
 

@@ -1,8 +1,8 @@
 """Secondary address ranges of a VPC: which ones EC2 accepts, and when it removes them.
 
-[S] VPC user guide, "VPC CIDR blocks": IPv4 ranges are /16 to /28, overlap no other range of the
-VPC, and private ranges of different kinds do not mix ("IPv4 CIDR block association restrictions").
-[I] The refusals' words, and that removing a range with subnets is refused like others in use.
+VPC user guide, "VPC CIDR blocks": IPv4 ranges are /16 to /28, overlap no other range of the VPC,
+and private ranges of different kinds do not mix ("IPv4 CIDR block association restrictions").
+Inferred: the refusals' words, and that removing a range with subnets is refused like others in use.
 """
 
 from ipaddress import IPv4Network

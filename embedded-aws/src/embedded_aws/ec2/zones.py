@@ -1,7 +1,7 @@
 """Availability zones: one mapping of names and ids, used by every action.
 
-[S] CreateSubnet takes AvailabilityZone or AvailabilityZoneId; a subnet made by it is never a
-default subnet and assigns no public addresses by default. moto does both wrong when the id is
+Documented: CreateSubnet takes AvailabilityZone or AvailabilityZoneId; a subnet made by it is never
+a default subnet and assigns no public addresses by default. moto does both wrong when the id is
 given, and accepts zones of other regions.
 """
 

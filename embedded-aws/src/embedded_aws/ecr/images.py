@@ -1,7 +1,7 @@
 """Container images: ECR's API for images that docker, podman or buildah pushed.
 
-[S] ECR API reference: an image's digest is the SHA-256 of its manifest; its size is that of its
-layers as they are stored; GetDownloadUrlForLayer answers a URL that needs no credentials.
+ECR API reference: an image's digest is the SHA-256 of its manifest; its size is that of its layers
+as they are stored; GetDownloadUrlForLayer answers a URL that needs no credentials.
 """
 
 import hashlib

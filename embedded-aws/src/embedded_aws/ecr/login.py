@@ -1,9 +1,9 @@
 """Logging in to ECR's registry: the token from the API, and the account and region in it.
 
-[S] ECR user guide, registry authentication: HTTP basic authentication, the user is `AWS`. The
-password is opaque there; here it contains account and region, which the registry's paths do not,
-and when it expires, sealed with the secret key of the embedded AWS. [S] ECR API reference,
-GetAuthorizationToken: 12 hours.
+ECR user guide, registry authentication: HTTP basic authentication, the user is `AWS`. The password
+is opaque there; here it contains account and region, which the registry's paths do not, and when it
+expires, sealed with the secret key of the embedded AWS. ECR API reference, GetAuthorizationToken:
+12 hours.
 """
 
 import base64

@@ -1,9 +1,9 @@
 """ECR's pull through cache rules, which moto does not have.
 
-[S] ECR API reference and user guide "Sync an upstream registry with an Amazon ECR private
-registry": one rule for each prefix of 2 to 30 characters in a registry, at most 50 of them; only
-certain upstreams, of which those of the second table need a secret.
-[I] The exact words. Nothing is pulled here.
+ECR API reference and user guide "Sync an upstream registry with an Amazon ECR private registry":
+one rule for each prefix of 2 to 30 characters in a registry, at most 50 of them; only certain
+upstreams, of which those of the second table need a secret. Inferred: the exact words. Nothing is
+pulled here.
 """
 
 import re

@@ -4,7 +4,7 @@ The real registry stores layers and manifests. Repositories, logins, tags and wh
 overwritten are ECR's: they are checked here and stored in moto's ECR, whose API then shows what was
 pushed.
 
-[S] Docker Registry HTTP API V2; the errors in ECR's words, as its users report them.
+Docker Registry HTTP API V2; the errors in ECR's words, as its users report them.
 """
 
 import hashlib

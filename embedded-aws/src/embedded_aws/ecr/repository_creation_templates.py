@@ -1,9 +1,9 @@
 """ECR's templates for repositories that it makes itself, which moto does not have.
 
-[S] ECR API reference and user guide "Templates to control repositories created during a pull
-through cache, create on push, or replication action": one template for each prefix; encryption
-with KMS and tags need a role of your own.
-[I] The exact words. No repository is ever made from a template here.
+ECR API reference and user guide "Templates to control repositories created during a pull through
+cache, create on push, or replication action": one template for each prefix; encryption with KMS and
+tags need a role of your own. Inferred: the exact words. No repository is ever made from a template
+here.
 """
 
 import json

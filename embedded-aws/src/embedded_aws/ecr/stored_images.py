@@ -1,7 +1,7 @@
 """Images whose layers the registry has: what was pushed with more than a manifest.
 
-[S] OCI image specification: an index names an image for each platform; an image has a configuration
-and layers, the lowest first.
+OCI image specification: an index names an image for each platform; an image has a configuration and
+layers, the lowest first.
 """
 
 import hashlib

@@ -1,9 +1,8 @@
 """The targets of EventBridge rules.
 
-[S] EventBridge API reference, PutTargets and "Permissions for Amazon EventBridge": a rule has at
-most five targets; Lambda, SNS, SQS and log groups permit EventBridge by their own policies; other
-targets need a role.
-[I] The exact words.
+EventBridge API reference, PutTargets and "Permissions for Amazon EventBridge": a rule has at most
+five targets; Lambda, SNS, SQS and log groups permit EventBridge by their own policies; other
+targets need a role. Inferred: the exact words.
 """
 
 from typing import Any

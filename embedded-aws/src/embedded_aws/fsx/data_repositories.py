@@ -1,8 +1,8 @@
 """FSx data repository associations, which moto does not have.
 
-[S] FSx API reference: an S3 bucket that exists, in the file system's region; at most 8
-associations per file system; file system paths do not overlap, and `/` stands alone; not on
-SCRATCH_1, Lustre 2.10 or Intelligent-Tiering. [I] The exact words. Nothing is copied.
+FSx API reference: an S3 bucket that exists, in the file system's region; at most 8 associations per
+file system; file system paths do not overlap, and `/` stands alone; not on SCRATCH_1, Lustre 2.10
+or Intelligent-Tiering. Inferred: the exact words. Nothing is copied.
 """
 
 import re

@@ -1,10 +1,10 @@
 """FSx for Lustre file systems; other kinds are moto's.
 
-[S] FSx API reference: DNSName, MountName (`fsx` on SCRATCH_1, else eight letters and digits), what
+FSx API reference: DNSName, MountName (`fsx` on SCRATCH_1, else eight letters and digits), what
 Describe returns (not the security groups), which updates exist (capacity and metadata IOPS only
 grow; the throughput of an EFA-enabled file system is fixed; SCRATCH_1 does not grow). A file
-system's network interfaces hold its subnet and its security groups. [I] AUTOMATIC metadata IOPS by
-capacity; one interface for the metadata server and one per 2,400 GiB. A new file system is
+system's network interfaces hold its subnet and its security groups. Inferred: AUTOMATIC metadata
+IOPS by capacity; one interface for the metadata server and one per 2,400 GiB. A new file system is
 AVAILABLE at once.
 """
 

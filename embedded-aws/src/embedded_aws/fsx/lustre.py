@@ -1,8 +1,8 @@
 """What FSx refuses about the properties of a Lustre file system.
 
-[S] FSx API reference (CreateFileSystem, LustreConfiguration): capacity, throughput and metadata
-ladders, versions, storage classes, backups. [S] FSx user guide: EFA only on PERSISTENT_2 with a
-metadata configuration, in capacity steps that follow the throughput. [I] The exact words.
+FSx API reference (CreateFileSystem, LustreConfiguration): capacity, throughput and metadata
+ladders, versions, storage classes, backups. FSx user guide: EFA only on PERSISTENT_2 with a
+metadata configuration, in capacity steps that follow the throughput. Inferred: the exact words.
 """
 
 from collections.abc import Mapping

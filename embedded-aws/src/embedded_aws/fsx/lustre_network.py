@@ -1,12 +1,11 @@
 """What FSx refuses about the network of a Lustre file system.
 
-[S] One subnet; the security groups are of its VPC; they allow Lustre on TCP 988 ("The file
+Documented: one subnet; the security groups are of its VPC; they allow Lustre on TCP 988 ("The file
 system cannot be created because the default security group in the subnet provided or the provided
 security groups do not permit Lustre LNET network traffic on port 988"); for EFA they allow all
 traffic to and from themselves, named by group id ("Insufficient security group permissions to
-create an EFA-enabled file system").
-[I] That FSx looks for 988 in both directions, between the file servers themselves, that is from
-and to one of the groups or a range that holds the subnet.
+create an EFA-enabled file system"). Inferred: that FSx looks for 988 in both directions, between
+the file servers themselves, that is from and to one of the groups or a range that holds the subnet.
 """
 
 from collections.abc import Iterable, Sequence

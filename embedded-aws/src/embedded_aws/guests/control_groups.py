@@ -46,7 +46,7 @@ def _own_groups() -> list[Path]:
     )
     found = []
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
-        # [S] proc(5): ... root, mount point, ... - type, source, options of the superblock.
+        # proc(5): ... root, mount point, ... - type, source, options of the superblock.
         before, after = line.split(" - ")
         root, place = before.split()[3:5]
         kind, _, options = after.split(" ", 2)

@@ -8,7 +8,7 @@ import re
 
 from embedded_aws.plugins import plugins
 
-# [S] The names that Canonical and Amazon publish.
+# Documented: the names that Canonical and Amazon publish.
 _FLAVOURS = (
     (
         r"ubuntu-eks/k8s_[\d.]+/images/hvm-ssd(-gp3)?/ubuntu-jammy-22\.04-amd64-server-.+",

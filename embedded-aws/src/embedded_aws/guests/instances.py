@@ -1,7 +1,6 @@
 """Instances that are guests: the effect of EC2's calls on them.
 
-[S] EC2 user guide, instance lifecycle: pending, running, stopping, stopped, shutting-down,
-terminated.
+EC2 user guide, instance lifecycle: pending, running, stopping, stopped, shutting-down, terminated.
 """
 
 import base64
@@ -23,7 +22,7 @@ from embedded_aws.guests.flavours import flavour_of
 from embedded_aws.guests.launch import GuestLaunch
 from embedded_aws.guests.own_faults import GUESTS, OPEN_SSH
 
-# [S] InstanceState in the EC2 API reference.
+# InstanceState in the EC2 API reference.
 _CODES = {"pending": 0, "running": 16, "stopping": 64, "stopped": 80}
 
 

@@ -1,6 +1,6 @@
 """The kernel that a guest's boot loader would choose: the newest on the disk.
 
-[S] GRUB's default entry, which both distributions keep, is the newest kernel in /boot.
+GRUB's default entry, which both distributions keep, is the newest kernel in /boot.
 """
 
 import re

@@ -25,7 +25,7 @@ _PATIENCE_SECONDS = 30
 _LOOK_SECONDS = 0.1
 # A systemd that is just starting misses the signal.
 _ASK_SECONDS = 1
-# [S] systemd(1): starts poweroff.target.
+# systemd(1): starts poweroff.target.
 _POWER_OFF = signal.SIGRTMIN + 4
 
 

@@ -133,7 +133,7 @@ def _amazon(new: Path) -> None:
         {_APT_INSTALL} {" ".join(AMAZON_PACKAGES)}
         rm -f /etc/dnf/plugins/local.conf
         rpm --dbpath /var/lib/rpm --initdb
-        # [S] cloud-init's own unit template: this order is Debian's and Ubuntu's only.
+        # cloud-init's own unit template: this order is Debian's and Ubuntu's only.
         sed -i /After=multi-user.target/d /lib/systemd/system/cloud-final.service
         {_FREE_CACHES}
         """,

@@ -28,7 +28,7 @@ def write_site(layer: Path, base: Path, settings: GuestSettings, env: Mapping[st
     _write(layer / "etc/hosts", f"127.0.0.1 localhost\n::1 localhost\n{hosts}")
     lines = "".join(f"{name}={value}\n" for name, value in env.items())
     _write(layer / "etc/environment", lines)
-    # [S] systemd-system.conf(5): for every service; /etc/environment is for logins.
+    # systemd-system.conf(5): for every service; /etc/environment is for logins.
     defaults = " ".join(f'"{name}={value}"' for name, value in env.items())
     _write(
         layer / "etc/systemd/system.conf.d/embedded-aws.conf",

@@ -4,7 +4,7 @@ The first process of a host starts it, as root on Linux. The command is the firs
 process namespace, so all that it started ends with it, and it gets no signal for which it has no
 handler, but SIGKILL; its mounts are in a namespace that ends with its processes.
 
-[S] Docker's documentation: the capabilities that a container keeps; `--init`: a first process that
+Docker's documentation: the capabilities that a container keeps; `--init`: a first process that
 passes signals on and waits for processes that lost their parents.
 """
 
@@ -20,11 +20,11 @@ from typing import NoReturn
 from embedded_aws.hosts.container_mounts import Files, call, enter_files
 from embedded_aws.hosts.container_user import find_user
 
-# [S] clone(2), prctl(2).
+# clone(2), prctl(2).
 _NEW_MOUNTS = 0x00020000
 _NEW_PROCESSES = 0x20000000
 _PR_CAPBSET_DROP = 24
-# [S] linux/capability.h: CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP,
+# linux/capability.h: CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP,
 # NET_BIND_SERVICE, NET_RAW, SYS_CHROOT, MKNOD, AUDIT_WRITE, SETFCAP.
 _KEPT_CAPABILITIES = frozenset({0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31})
 _CAPABILITIES = range(64)

@@ -3,9 +3,9 @@
 Only the new process of a container changes its mounts, in a namespace of its own. Every path of the
 image is looked up when the image's root is the process's, so that no link of the image leads out.
 
-[S] Docker's documentation and OCI runtime specification: /proc, /sys read-only, /dev with its
-devices and links, /dev/shm of 64 MiB, the host's resolv.conf, kernel settings read-only; a volume's
-folder and its place are made if they are not there.
+Docker's documentation and OCI runtime specification: /proc, /sys read-only, /dev with its devices
+and links, /dev/shm of 64 MiB, the host's resolv.conf, kernel settings read-only; a volume's folder
+and its place are made if they are not there.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# [S] mount(2), umount2(2).
+# mount(2), umount2(2).
 _READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_PROGRAMS = 1, 2, 4, 8
 _SAFE = _NO_SUID | _NO_DEVICES | _NO_PROGRAMS
 _REMOUNT, _BIND, _RECURSIVE, _PRIVATE = 32, 4096, 16384, 1 << 18
@@ -103,8 +103,8 @@ def enter_files(files: Files, work: str, *, privileged: bool) -> None:
     sources = [(each, os.open(each.source, os.O_PATH)) for each in (*devices, *own, *files.bound)]
     sys_class = os.open(files.sys_class, os.O_PATH) if files.sys_class else None
     os.chdir(root)
-    # [S] pivot_root(2): the old root lies over the new one until it is unmounted. Paths lead into
-    # the new one already.
+    # pivot_root(2): the old root lies over the new one until it is unmounted. Paths lead into the
+    # new one already.
     call("pivot_root", ".", ".")
     _mount_kernel_files(files.memory)
     if sys_class is not None:

@@ -1,7 +1,7 @@
 """The user of a container, as Docker finds it in the image's own files.
 
-[S] Docker's documentation of USER: names or numbers of a user and a group; without a group, that of
-the user; a number needs no entry. [S] Its words for a name without one (moby's issues).
+Docker's documentation of USER: names or numbers of a user and a group; without a group, that of the
+user; a number needs no entry. Documented: its words for a name without one (moby's issues).
 """
 
 from collections.abc import Iterator

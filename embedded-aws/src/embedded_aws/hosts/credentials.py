@@ -1,7 +1,7 @@
 """The credentials of roles for processes, which ask an endpoint for them.
 
-[S] ECS developer guide, "Task IAM role": a container asks an endpoint, whose answer has these
-members. [M] Six hours.
+ECS developer guide, "Task IAM role": a container asks an endpoint, whose answer has these members.
+From memory: six hours.
 """
 
 import secrets

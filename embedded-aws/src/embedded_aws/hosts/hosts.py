@@ -1,7 +1,7 @@
 """The hosts of one embedded AWS: those instances on which processes run.
 
 An instance gets a host when the first process is started on it, and loses it when it stops or ends.
-[I] How many there may be: each has some processes and threads.
+Inferred: how many there may be: each has some processes and threads.
 """
 
 import shutil

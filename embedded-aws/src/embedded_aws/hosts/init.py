@@ -29,7 +29,7 @@ from embedded_aws.hosts import container
 from embedded_aws.hosts.container import Contained, Container, ContainerProblem
 from embedded_aws.hosts.container_mounts import Bound, Files, Memory
 
-# [S] prctl(2).
+# prctl(2).
 _PR_SET_CHILD_SUBREAPER = 36
 SIZE_BYTES = 4
 TO_GROUP = 128
@@ -198,7 +198,7 @@ def _descendants() -> list[int]:
     parents: dict[int, int] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            # [S] proc(5): the name may contain spaces and parentheses.
+            # proc(5): the name may contain spaces and parentheses.
             after_name = path.read_text(errors="replace").rpartition(")")[2]
             parents[int(path.parent.name)] = int(after_name.split()[1])
     found = [os.getpid()]

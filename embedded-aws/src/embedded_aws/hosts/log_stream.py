@@ -1,6 +1,6 @@
 """A log stream of CloudWatch Logs, to which a process writes.
 
-[S] An event has a text of at least one character.
+Documented: an event has a text of at least one character.
 """
 
 import time

@@ -1,8 +1,8 @@
 """The network of the hosts of one VPC: a bridge, on which each has its instance's address.
 
-[S] VPC user guide: an instance has an address of its own, by which the others of its VPC reach it.
-As root, each host is in a network namespace of its own, whose interface is on a bridge that is in
-a namespace, too: nothing of the machine's own network changes.
+VPC user guide: an instance has an address of its own, by which the others of its VPC reach it. As
+root, each host is in a network namespace of its own, whose interface is on a bridge that is in a
+namespace, too: nothing of the machine's own network changes.
 """
 
 import os
@@ -77,7 +77,7 @@ class Network:
     def name(self, addresses: Iterable[str]) -> None:
         """Let the hosts find addresses by their names.
 
-        [S] VPC user guide: the names that DNS in a VPC resolves, here without their domain.
+        VPC user guide: the names that DNS in a VPC resolves, here without their domain.
         """
         new = sorted(set(addresses) - self._named)
         self._named.update(new)

@@ -14,7 +14,7 @@ from embedded_aws.hosts.container import Container
 from embedded_aws.hosts.init import TO_GROUP
 
 _LINE_BYTES = 1 << 16
-# [S] Amazon CloudWatch Logs user guide: an event has at most 256 KiB; here a line that is longer
+# Amazon CloudWatch Logs user guide: an event has at most 256 KiB; here a line that is longer
 # becomes several events.
 _LONGEST_LINE = 200_000
 

@@ -3,9 +3,9 @@
 It makes FOLDER, which has the layers below, its root first: no name and no link of the layer leads
 out. MODE is that of `tarfile.open`.
 
-[S] OCI image specification, "Image Layer Filesystem Changeset": `.wh.NAME` removes NAME,
-`.wh..wh..opq` all that the layers below have in its folder; owners are numbers; extended attributes
-are in PAX headers. Device nodes are left out.
+OCI image specification, "Image Layer Filesystem Changeset": `.wh.NAME` removes NAME, `.wh..wh..opq`
+all that the layers below have in its folder; owners are numbers; extended attributes are in PAX
+headers. Device nodes are left out.
 """
 
 import errno

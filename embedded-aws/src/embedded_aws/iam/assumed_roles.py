@@ -1,6 +1,6 @@
 """Only roles that exist can be assumed; what their trust policies say is not evaluated.
 
-[S] STS API reference, AssumeRole: AccessDenied. [M] The words.
+STS API reference, AssumeRole: AccessDenied. From memory: the words.
 """
 
 from typing import Any

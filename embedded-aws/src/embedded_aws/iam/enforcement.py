@@ -1,7 +1,7 @@
 """Holding calls with a role's credentials against the role's policies.
 
-[S] IAM user guide, "Troubleshoot access denied error messages", "Temporary security credentials";
-the error codes are those of each protocol, in the API references of EC2, S3, Batch, SSM, IAM.
+IAM user guide, "Troubleshoot access denied error messages", "Temporary security credentials"; the
+error codes are those of each protocol, in the API references of EC2, S3, Batch, SSM, IAM.
 """
 
 import json
@@ -187,8 +187,8 @@ def _values(session: Session, call: ApiCall, arn: str, key: str) -> Sequence[str
 def _attributes(call: ApiCall) -> Mapping[str, str]:
     """Return what a call sets, by the name of its parameter: only one for most calls.
 
-    [S] EC2 API reference, "Granting IAM users required permissions for Amazon EC2 resources":
-    ModifyImageAttribute with ec2:Attribute `Description`. [I] An attribute that the parameter
+    EC2 API reference, "Granting IAM users required permissions for Amazon EC2 resources":
+    ModifyImageAttribute with ec2:Attribute `Description`. Inferred: an attribute that the parameter
     Attribute names instead is called as its own parameter is.
     """
     attributes = {
@@ -204,7 +204,7 @@ def _attributes(call: ApiCall) -> Mapping[str, str]:
 def _source_instance(session: Session, call: ApiCall) -> list[str]:
     """Return the ARN of the instance whose credentials these are, if they are an instance's.
 
-    [S] IAM user guide, "AWS global condition context keys": ec2:SourceInstanceARN. EC2 calls the
+    IAM user guide, "AWS global condition context keys": ec2:SourceInstanceARN. EC2 calls the
     session of an instance's role by the instance's id.
     """
     instance = session.arn.rpartition("/")[2]

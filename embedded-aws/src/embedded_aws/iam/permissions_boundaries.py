@@ -1,6 +1,6 @@
 """Permissions boundaries must be managed policies that exist.
 
-[S] IAM user guide, "Permissions boundaries for IAM entities". The words of the refusal [M].
+IAM user guide, "Permissions boundaries for IAM entities". From memory: the words of the refusal.
 """
 
 from typing import Any

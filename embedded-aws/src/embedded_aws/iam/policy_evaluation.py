@@ -1,6 +1,6 @@
 """Whether policies allow an action on a resource.
 
-[S] IAM user guide, "Policy evaluation logic", "IAM JSON policy elements", "Variables and tags": a
+IAM user guide, "Policy evaluation logic", "IAM JSON policy elements", "Variables and tags": a
 variable, `${key}`, stands for the key's value, in resources and in the values of conditions; what
 has one without a value matches nothing. A key that the request does not have, or that the embedded
 AWS cannot know, is absent.

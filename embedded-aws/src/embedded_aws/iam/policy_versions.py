@@ -1,8 +1,8 @@
 """Which policies IAM accepts in the language version of 2008.
 
-[S] IAM user guide, "IAM JSON policy elements: Version": a policy without Version is one of
-2008-10-17. [I] Managed policies must be of 2012-10-17, in IAM's words; inline and trust policies
-need not be. moto requires it of all.
+IAM user guide, "IAM JSON policy elements: Version": a policy without Version is one of 2008-10-17.
+Inferred: managed policies must be of 2012-10-17, in IAM's words; inline and trust policies need not
+be. moto requires it of all.
 """
 
 import json

@@ -1,10 +1,10 @@
 """Which permissions an API call needs: IAM's actions, on which resources.
 
-[S] Service Authorization Reference, which cfn-lint carries as data: a service's actions, the types
-of resource that each acts on, the format of their ARNs. It does not say which parameters name the
-resource; most are called as the type is. [S] EC2 user guide, "Grant permission to tag Amazon EC2
-resources during creation". [S] CloudWatch Logs user guide: the ARN of a log group, for an action
-on it, goes on with `:log-stream:`. [I] The version or label of a parameter is no part of its ARN.
+Service Authorization Reference, which cfn-lint carries as data: a service's actions, the types of
+resource that each acts on, the format of their ARNs. It does not say which parameters name the
+resource; most are called as the type is. EC2 user guide, "Grant permission to tag Amazon EC2
+resources during creation". CloudWatch Logs user guide: the ARN of a log group, for an action on it,
+goes on with `:log-stream:`. Inferred: the version or label of a parameter is no part of its ARN.
 """
 
 import json
@@ -101,7 +101,7 @@ def required_permissions(call: ApiCall) -> Iterator[Permission]:
 def _tagging(call: ApiCall) -> Iterator[Permission]:
     """Yield the permissions to tag what a call of EC2 makes."""
     specifications = list(call.params.get("TagSpecifications", ()))
-    # [S] EC2 user guide, "Grant permissions to copy Amazon EC2 AMIs".
+    # EC2 user guide, "Grant permissions to copy Amazon EC2 AMIs".
     if call.params.get("CopyImageTags"):
         specifications.append({"ResourceType": "image"})
     for given in specifications:

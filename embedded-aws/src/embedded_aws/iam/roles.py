@@ -1,6 +1,6 @@
 """Whether IAM roles and instance profiles exist and serve other services.
 
-[S] IAM user guide: a service creates its own service-linked role when it needs it.
+IAM user guide: a service creates its own service-linked role when it needs it.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Which permissions a call of S3 needs, whose operations are seldom called as its actions.
 
-[S] Amazon S3 user guide, "Required permissions for Amazon S3 API operations".
+Amazon S3 user guide, "Required permissions for Amazon S3 API operations".
 """
 
 import re

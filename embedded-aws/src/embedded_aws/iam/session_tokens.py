@@ -1,9 +1,9 @@
 """The session tokens of temporary credentials, and credentials without a role.
 
-[S] IAM user guide, "Temporary security credentials in IAM": a call with temporary credentials has
-their session token. moto answers GetSessionToken and GetFederationToken with the credentials of an
-example of AWS's, which everybody knows; here each answer has its own, which the gateway knows.
-[M] As those of users, they are not restricted by policies, and do not expire.
+IAM user guide, "Temporary security credentials in IAM": a call with temporary credentials has their
+session token. moto answers GetSessionToken and GetFederationToken with the credentials of an
+example of AWS's, which everybody knows; here each answer has its own, which the gateway knows. From
+memory: as those of users, they are not restricted by policies, and do not expire.
 """
 
 from typing import Any

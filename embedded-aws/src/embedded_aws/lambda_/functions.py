@@ -1,9 +1,9 @@
 """Lambda functions, which run without Docker.
 
-[S] Lambda API reference: the invocation types, the log group /aws/lambda/NAME (or the one of
+Lambda API reference: the invocation types, the log group /aws/lambda/NAME (or the one of
 LoggingConfig), the execution role's credentials in the environment, what CreateFunction refuses of
-roles and code. [I] The words for a runtime that the embedded AWS does not run. Calls of a function
-reach this server only: AWS_ENDPOINT_URL of the server's environment is passed on.
+roles and code. Inferred: the words for a runtime that the embedded AWS does not run. Calls of a
+function reach this server only: AWS_ENDPOINT_URL of the server's environment is passed on.
 """
 
 import base64

@@ -1,13 +1,13 @@
 """Run a Lambda function's code in a process of its own, without Docker.
 
-[S] Lambda developer guide: the environment variables, the context, "Task timed out after N.NN
-seconds", FunctionError `Unhandled`, errorMessage and errorType, START, END and REPORT lines in the
-log, 10 seconds for loading the code before the timeout starts to count. Python functions run in
-the interpreter of the server (boto3 is importable), Node.js functions in the `node` of its
-environment (`cfn-response` is there, and the AWS SDK where npm has installed it). Layers: later
-ones over earlier ones, their `python/lib/python3.N/site-packages` of the function's runtime,
-`python` and `nodejs/node_modules` importable, their `bin` on the
-PATH; they are at /opt there, in a folder of the invocation here.
+Lambda developer guide: the environment variables, the context, "Task timed out after N.NN seconds",
+FunctionError `Unhandled`, errorMessage and errorType, START, END and REPORT lines in the log, 10
+seconds for loading the code before the timeout starts to count. Python functions run in the
+interpreter of the server (boto3 is importable), Node.js functions in the `node` of its environment
+(`cfn-response` is there, and the AWS SDK where npm has installed it). Layers: later ones over
+earlier ones, their `python/lib/python3.N/site-packages` of the function's runtime, `python` and
+`nodejs/node_modules` importable, their `bin` on the PATH; they are at /opt there, in a folder of
+the invocation here.
 """
 
 import io

@@ -1,9 +1,9 @@
 """The AWS SDK for JavaScript, which AWS's Node.js runtimes contain and Node.js does not.
 
-[S] Lambda developer guide, "Runtime-included SDK versions": version 3 from nodejs18.x on; a
-function's own copy wins over the runtime's.
-The SDK is that of the npm project in which the embedded AWS was started: the `node_modules` of its
-working directory or of the nearest directory above, as Node.js itself looks for packages.
+Lambda developer guide, "Runtime-included SDK versions": version 3 from nodejs18.x on; a function's
+own copy wins over the runtime's. The SDK is that of the npm project in which the embedded AWS was
+started: the `node_modules` of its working directory or of the nearest directory above, as Node.js
+itself looks for packages.
 """
 
 from pathlib import Path

@@ -1,9 +1,9 @@
 """Log groups: the retention periods of CloudWatch Logs, and keys that it may use.
 
-[S] API reference, PutRetentionPolicy. [S] CloudWatch Logs user guide, "Encrypt log data in
-CloudWatch Logs using AWS Key Management Service": the key's policy has to let the service of the
-region use it; the refusal's words are those in terraform-provider-aws issue 29282. Conditions of
-the policy are not evaluated.
+API reference, PutRetentionPolicy. CloudWatch Logs user guide, "Encrypt log data in CloudWatch Logs
+using AWS Key Management Service": the key's policy has to let the service of the region use it; the
+refusal's words are those in terraform-provider-aws issue 29282. Conditions of the policy are not
+evaluated.
 """
 
 import json

@@ -1,9 +1,9 @@
 """Members of resource groups, which moto does not have, for groups of capacity reservations.
 
-[S] Resource Groups API reference: GroupResources takes groups of the types
-`AWS::EC2::HostManagement`, `AWS::EC2::CapacityReservationPool` and
-`AWS::ResourceGroups::ApplicationGroup` alone, of which the second is here; what it cannot add is in
-`Failed`, and the rest is added. [I] The words of refusals, and the codes in `Failed`.
+Resource Groups API reference: GroupResources takes groups of the types `AWS::EC2::HostManagement`,
+`AWS::EC2::CapacityReservationPool` and `AWS::ResourceGroups::ApplicationGroup` alone, of which the
+second is here; what it cannot add is in `Failed`, and the rest is added. Inferred: the words of
+refusals, and the codes in `Failed`.
 """
 
 from typing import Any

@@ -1,8 +1,9 @@
 """Quotas in Service Quotas: EC2's, of which moto has none, and what moto has.
 
-[S] The codes, the names and the unit (vCPU). [I] The values: AWS's published default for
-accelerator instances is 0; accounts differ. [S] RequestServiceQuotaIncrease makes a request, which
-is PENDING until somebody at AWS decides; here the control of `grants.py` sets the value.
+Documented: the codes, the names and the unit (vCPU). Inferred: the values: AWS's published default
+for accelerator instances is 0; accounts differ. Documented: RequestServiceQuotaIncrease makes a
+request, which is PENDING until somebody at AWS decides; here the control of `grants.py` sets the
+value.
 """
 
 import time

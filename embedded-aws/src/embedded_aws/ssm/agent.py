@@ -1,11 +1,11 @@
 """What the agent of an instance does with a command: it runs the steps, one after the other.
 
-[S] amazon-ssm-agent, executers, runscript and runpluginutil: a step's script is a file that `sh -c`
+amazon-ssm-agent, executers, runscript and runpluginutil: a step's script is a file that `sh -c`
 runs in a process group of its own, with two variables; it has ended when nobody has its output open
 any more; a time-out or a cancellation kills the process group, with code 137, and waits for
 nothing; code 137 is a time-out, 168 and 169 end the document; another code adds a line to the
-standard error; a step that fails does not keep the next ones from running. [I] A step whose
-instance ends is not heard of again. [M] Outputs are cut after 24,000 characters.
+standard error; a step that fails does not keep the next ones from running. Inferred: a step whose
+instance ends is not heard of again. From memory: outputs are cut after 24,000 characters.
 """
 
 import signal
@@ -204,7 +204,7 @@ class Agent:
             return
         with guard:
             for run in steps[self._position :]:
-                # [M] The agent skips them.
+                # From memory: the agent skips them.
                 run.details, run.code = "Success", 0
         self._over()
         instance = self._invocation.instance

@@ -1,6 +1,6 @@
 """What an instance's agent writes to CloudWatch Logs, with the credentials of the instance's role.
 
-[S] amazon-ssm-agent, iohandler and runpluginutil: log group `/aws/ssm/DOCUMENT` unless the command
+amazon-ssm-agent, iohandler and runpluginutil: log group `/aws/ssm/DOCUMENT` unless the command
 names one, which the agent makes when there is none; streams `COMMAND/INSTANCE/STEP/stdout` and
 `stderr`, where `:` and `*` of the step's name become `-`; what the role may not do is not done, and
 the command goes on.

@@ -1,10 +1,10 @@
 """A command of Run Command, and its invocations: one for each instance.
 
-[S] Systems Manager user guide, "Understanding command statuses", and API reference: the statuses
-and how that of a command follows from those of its invocations; numbers of errors and of
-invocations at a time may be percentages; a command's total time-out is that of its delivery and
-those of its steps. [I] The Status of a command that is Incomplete, and of an invocation that is
-Terminated or Undeliverable.
+Systems Manager user guide, "Understanding command statuses", and API reference: the statuses and
+how that of a command follows from those of its invocations; numbers of errors and of invocations at
+a time may be percentages; a command's total time-out is that of its delivery and those of its
+steps. Inferred: the Status of a command that is Incomplete, and of an invocation that is Terminated
+or Undeliverable.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Commands and invocations as Run Command's calls describe them.
 
-[S] Systems Manager API reference, ListCommands, ListCommandInvocations, GetCommandInvocation: the
-fields, the filters, what is left out. [S] amazon-ssm-agent, iohandler: how a plugin's output is
-made of both outputs. [M] A command that is being executed shows no output yet.
+Systems Manager API reference, ListCommands, ListCommandInvocations, GetCommandInvocation: the
+fields, the filters, what is left out. amazon-ssm-agent, iohandler: how a plugin's output is made of
+both outputs. From memory: a command that is being executed shows no output yet.
 """
 
 from collections.abc import Mapping

@@ -1,10 +1,10 @@
 """Commands that are not over: which invocations start, when, and when they are given up.
 
-[S] Systems Manager user guide, "Send commands at scale", "Understanding command statuses" and
-"Command timeouts": at most MaxConcurrency invocations are in progress; when more than MaxErrors
-have failed, no other starts, and those are Terminated; what did not reach its instance before the
-delivery time-out, and what is not over when the command expires, is DeliveryTimedOut. An instance
-that was terminated is Undeliverable; [I] one that stopped may come back. [I] When an agent whose
+Systems Manager user guide, "Send commands at scale", "Understanding command statuses" and "Command
+timeouts": at most MaxConcurrency invocations are in progress; when more than MaxErrors have failed,
+no other starts, and those are Terminated; what did not reach its instance before the delivery
+time-out, and what is not over when the command expires, is DeliveryTimedOut. An instance that was
+terminated is Undeliverable; inferred: one that stopped may come back. Inferred: when an agent whose
 instance is terminated is given up: with the command's expiry.
 """
 

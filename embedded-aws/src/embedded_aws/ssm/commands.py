@@ -1,9 +1,9 @@
 """Run Command: send commands to managed instances, and cancel them.
 
-[S] Systems Manager API reference, SendCommand and CancelCommand; the words about instances are in
-many issues of users (gravitational/teleport 24176). [S] A command that names no time-out has an
-hour to be delivered. [I] The words about instances that are named twice or not at all. In a process
-that serves its own calls, as moto's decorators do, commands stay Pending.
+Systems Manager API reference, SendCommand and CancelCommand; the words about instances are in many
+issues of users (gravitational/teleport 24176). Documented: a command that names no time-out has an
+hour to be delivered. Inferred: the words about instances that are named twice or not at all. In a
+process that serves its own calls, as moto's decorators do, commands stay Pending.
 """
 
 from collections.abc import Sequence

@@ -1,11 +1,11 @@
 """The content of a document of type Command: its parameters and its steps.
 
-[S] Systems Manager user guide, "SSM document syntax", "Data elements and parameters", "Command
-document plugin reference": schema versions 1.2, 2.0 and 2.2; types of parameters; `{{ name }}`
-stands for a parameter; a step's time-out is 3600 seconds unless it says otherwise. [S]
-amazon-ssm-agent, pluginutil: a time-out that is not within 5 and 172800 seconds is 3600. [S]
-cdk-preflight's rule pf-ssm-document-content: names of steps. [M] The words of the other refusals.
-[I] Aliases in YAML are refused. Of the plugins only aws:runShellScript runs here.
+Systems Manager user guide, "SSM document syntax", "Data elements and parameters", "Command document
+plugin reference": schema versions 1.2, 2.0 and 2.2; types of parameters; `{{ name }}` stands for a
+parameter; a step's time-out is 3600 seconds unless it says otherwise. amazon-ssm-agent, pluginutil:
+a time-out that is not within 5 and 172800 seconds is 3600. Documented: cdk-preflight's rule
+pf-ssm-document-content: names of steps. From memory: the words of the other refusals. Inferred:
+aliases in YAML are refused. Of the plugins only aws:runShellScript runs here.
 """
 
 import json

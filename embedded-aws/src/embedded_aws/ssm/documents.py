@@ -1,8 +1,8 @@
 """Documents: moto keeps them, with content that was checked, and AWS's own AWS-RunShellScript.
 
-[S] Systems Manager API reference, CreateDocument: the type of a document is Command unless the call
-names another. [M] The platforms of aws:runShellScript, and the text of AWS-RunShellScript. Content
-of other types than Command is not checked.
+Systems Manager API reference, CreateDocument: the type of a document is Command unless the call
+names another. From memory: the platforms of aws:runShellScript, and the text of AWS-RunShellScript.
+Content of other types than Command is not checked.
 """
 
 import json

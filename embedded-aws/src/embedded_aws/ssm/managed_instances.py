@@ -1,7 +1,7 @@
 """Managed instances: those whose agent may talk to Systems Manager.
 
-[S] Systems Manager user guide, "Configure instance permissions required for Systems Manager": the
-role of the instance profile, which EC2 may assume, allows ssm:UpdateInstanceInformation. [I] Only
+Systems Manager user guide, "Configure instance permissions required for Systems Manager": the role
+of the instance profile, which EC2 may assume, allows ssm:UpdateInstanceInformation. Inferred: only
 running instances are listed, at once; AWS lists stopped ones for some time as ConnectionLost.
 """
 
@@ -15,7 +15,7 @@ from embedded_aws.ssm.pages import page
 from embedded_aws.ssm.targets import tags_of
 
 _AGENT_VERSION = "3.3.3050.0"
-# [M] What agents report; by the beginning of the AMI's name.
+# From memory: what agents report; by the beginning of the AMI's name.
 _PLATFORMS = {"ubuntu/": ("Ubuntu", "22.04"), "": ("Amazon Linux", "2023")}
 
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from embedded_aws.actions import Call, Refusal
 
 _Row = TypeVar("_Row")
-# [S] API reference of the actions: the most that MaxResults may be.
+# API reference of the actions: the most that MaxResults may be.
 _MOST = 50
 
 

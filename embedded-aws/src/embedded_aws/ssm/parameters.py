@@ -1,10 +1,10 @@
 """SSM parameters that hold an AMI.
 
-[S] SSM user guide: a parameter of data type `aws:ec2:image` holds an AMI id of the form
-ami-12345abcdeEXAMPLE; no parameter is changed to or from that data type.
-[I] The words of that refusal. AWS checks the value after PutParameter has answered and then drops
-it; here the call is refused. Whether the AMI exists is not checked: the embedded AWS has parameters
-of AMIs that it lacks.
+SSM user guide: a parameter of data type `aws:ec2:image` holds an AMI id of the form
+ami-12345abcdeEXAMPLE; no parameter is changed to or from that data type. Inferred: the words of
+that refusal. AWS checks the value after PutParameter has answered and then drops it; here the call
+is refused. Whether the AMI exists is not checked: the embedded AWS has parameters of AMIs that it
+lacks.
 """
 
 from typing import Any

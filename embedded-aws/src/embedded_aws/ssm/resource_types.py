@@ -39,9 +39,9 @@ class StoredParameter(Handler):
 class StoredDocument(Handler):
     """A document; its Ref is the document's name.
 
-    [S] CloudFormation template reference: content is a text or a structure. UpdateMethod Replace,
-    the default, has CloudFormation replace the document, which fails where the template names it;
-    NewVersion adds a version and makes it the default one.
+    CloudFormation template reference: content is a text or a structure. UpdateMethod
+    Replace, the default, has CloudFormation replace the document, which fails where the template
+    names it; NewVersion adds a version and makes it the default one.
     """
 
     service = "ssm"

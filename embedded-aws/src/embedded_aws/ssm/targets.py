@@ -1,7 +1,7 @@
 """The instances that a command's targets name.
 
-[S] Systems Manager API reference, Target: `tag:NAME` with values, `tag-key`, `InstanceIds`;
-instances have to match each of the targets.
+Systems Manager API reference, Target: `tag:NAME` with values, `tag-key`, `InstanceIds`; instances
+have to match each of the targets.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

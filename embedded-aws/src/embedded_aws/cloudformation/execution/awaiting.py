@@ -1,10 +1,10 @@
 """Waiting for the signals to a new resource, with an event for each.
 
-[S] CloudFormation user guide, "CreationPolicy attribute". [S] Events as users and ParallelCluster's
-guide show them: "Received SUCCESS signal with UniqueId i-...", the same with FAILURE as the reason
-of an instance that failed, "Failed to receive 1 resource signal(s) within the specified duration";
-of Auto Scaling groups "... for the current batch", and the SUCCESS or FAILURE signals out of all.
-[S] Eucalyptus, aws-cli issue 7133: only signals of the resource's own instances count.
+CloudFormation user guide, "CreationPolicy attribute". Events as users and ParallelCluster's guide
+show them: "Received SUCCESS signal with UniqueId i-...", the same with FAILURE as the reason of an
+instance that failed, "Failed to receive 1 resource signal(s) within the specified duration"; of
+Auto Scaling groups "... for the current batch", and the SUCCESS or FAILURE signals out of all.
+Eucalyptus, aws-cli issue 7133: only signals of the resource's own instances count.
 """
 
 from collections.abc import Callable, Collection

@@ -1,7 +1,7 @@
 """How many signals a resource waits for when it is created, and for how long.
 
-[S] CloudFormation user guide, "CreationPolicy attribute": the types that have one, the form of the
-time-out and its limit, the defaults. [I] The words of refusals.
+CloudFormation user guide, "CreationPolicy attribute": the types that have one, the form of the
+time-out and its limit, the defaults. Inferred: the words of refusals.
 """
 
 from collections.abc import Mapping

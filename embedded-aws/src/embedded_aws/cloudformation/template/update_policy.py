@@ -1,6 +1,6 @@
 """How an update of a resource proceeds: what of that the embedded AWS does.
 
-[S] CloudFormation user guide, "UpdatePolicy attribute".
+CloudFormation user guide, "UpdatePolicy attribute".
 """
 
 from collections.abc import Mapping

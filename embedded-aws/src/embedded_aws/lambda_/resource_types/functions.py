@@ -1,9 +1,9 @@
 """Lambda functions and who may invoke them.
 
-[S] CloudFormation user guide, "cfn-response module": CloudFormation adds the module `cfnresponse`
-to Python code given as ZipFile, and to no other code; "Use this exact import statement. If you use
+CloudFormation user guide, "cfn-response module": CloudFormation adds the module `cfnresponse` to
+Python code given as ZipFile, and to no other code; "Use this exact import statement. If you use
 other variants of the import statement, CloudFormation doesn't include the response module."
-[I] "Exact" means a line with nothing else, not even a comment or an indent.
+Inferred: "Exact" means a line with nothing else, not even a comment or an indent.
 """
 
 import io
