@@ -95,6 +95,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (folder / "__init__.py").touch()
         (folder / "service.py").write_text(SERVICE)
         (folder / "inventory.py").write_text(INVENTORY)
+        # Where a server runs, there may be no pytest.
+        (folder / "fixtures.py").write_text("import no_such_module")
         yield folder
 
 

@@ -18,7 +18,11 @@ def test_no_circle_of_imports() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["gateway", "hooks", "inventory", "services", "ec2.instance_events"]
+    "name",
+    [
+        *("actions", "constraints", "ec2.instance_events", "faults_of_calls", "gateway", "hooks"),
+        *("inventory", "offered_controls", "services", "serving", "unsigned"),
+    ],
 )
 def test_what_services_register_with_knows_none_by_name(name: str) -> None:
     graph = grimp.build_graph("embedded_aws")

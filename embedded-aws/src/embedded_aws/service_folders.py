@@ -8,6 +8,8 @@ from types import ModuleType
 
 import embedded_aws
 
+# Modules of services that commands and pytest load, which servers do not.
+CLIENT_MODULES = ("fixtures", "inventory", "options", "subcommands")
 # Folders without a service.
 _OTHERS = ("cli",)
 

@@ -5,16 +5,17 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 from embedded_aws.actions import attach
-from embedded_aws.service_folders import service_folders
+from embedded_aws.service_folders import CLIENT_MODULES, service_folders
 from embedded_aws.service_settings import follow
 from embedded_aws.settings import ServerSettings
 
 
 def load() -> None:
-    """Import every module of every service, which registers what the service does."""
+    """Import every module of every service, which registers what the service does in a server."""
     for folder in service_folders():
         for module in walk_packages(folder.__path__, f"{folder.__name__}."):
-            import_module(module.name)
+            if module.name.rpartition(".")[2] not in CLIENT_MODULES:
+                import_module(module.name)
 
 
 @cache
