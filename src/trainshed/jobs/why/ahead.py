@@ -14,9 +14,7 @@ _SHOWN = 5
     "TS-JOB-008",
     over=jobs,
     title="Other jobs are before it in the queue",
-    why="""
-Jobs of a queue get nodes in their order, and one that cannot be placed blocks the rest.
-""",
+    why="Jobs of a queue get nodes in their order, and one that cannot be placed blocks the rest.",
     remedy="Wait, or end one",
 )
 def ahead(evidence: Evidence) -> Iterator[Violation]:

@@ -61,9 +61,7 @@ def failed_launches(evidence: Evidence) -> Iterator[Violation]:
     over=jobs,
     title="The account's quota of on-demand vCPUs is smaller than the job",
     severity=Severity.ERROR,
-    why="""
-The whole job must fit in the account's quota at once; Capacity Blocks do not count.
-""",
+    why="The whole job must fit in the account's quota at once; Capacity Blocks do not count.",
     remedy="Ask for a larger one, by the command that the finding names",
 )
 def quota(evidence: Evidence) -> Iterator[Violation]:

@@ -111,9 +111,7 @@ def exit_code(evidence: Evidence) -> Iterator[Violation]:
     over=jobs,
     title="The host of a node ended",
     severity=Severity.ERROR,
-    why="""
-The host of a node ended, which ends the node.
-""",
+    why="The host of a node ended, which ends the node.",
     remedy="Have the job resume from a checkpoint",
 )
 def host(evidence: Evidence) -> Iterator[Violation]:
@@ -143,9 +141,7 @@ def host(evidence: Evidence) -> Iterator[Violation]:
     over=jobs,
     title="An attempt took longer than its time-out",
     severity=Severity.ERROR,
-    why="""
-A job ends when an attempt takes longer than it may.
-""",
+    why="A job ends when an attempt takes longer than it may.",
     remedy="Give a longer `--timeout-hours` or `job.timeout_hours`",
 )
 def timeout(evidence: Evidence) -> Iterator[Violation]:
@@ -165,9 +161,7 @@ def timeout(evidence: Evidence) -> Iterator[Violation]:
     over=jobs,
     title="The queue ended the job because it waited too long",
     severity=Severity.ERROR,
-    why="""
-Somebody, or the queue, ended the job.
-""",
+    why="Somebody, or the queue, ended the job.",
     remedy="Fix what the reason names, and submit it again",
 )
 def waited_too_long(evidence: Evidence) -> Iterator[Violation]:

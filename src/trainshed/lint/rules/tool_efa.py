@@ -16,9 +16,7 @@ _EFA = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html"
     "TS-GRP-001",
     title="EFA is asked for on an instance type that has none",
     severity=Severity.ERROR,
-    why="""
-eksctl and ParallelCluster look the type up before they deploy, and refuse it.
-""",
+    why="eksctl and ParallelCluster look the type up before they deploy, and refuse it.",
     sources=(_EFA,),
     over=in_files(tool_groups),
     example=eksctl_example(

@@ -133,9 +133,7 @@ def kinds(evidence: Evidence) -> Iterator[Violation]:
     over=jobs,
     title="The job needs more vCPUs than the compute environment may have",
     severity=Severity.ERROR,
-    why="""
-The whole job must fit in one compute environment at once.
-""",
+    why="The whole job must fit in one compute environment at once.",
     remedy="Use fewer nodes, or raise `instance.nodes.max`",
 )
 def size(evidence: Evidence) -> Iterator[Violation]:

@@ -13,9 +13,7 @@ WHOSE = "TS-ACC-003"
     over=accounts,
     title="The credentials are of another account",
     when="the cluster file names its account",
-    why="""
-All other answers then come from an account to which the cluster is not deployed.
-""",
+    why="All other answers then come from an account to which the cluster is not deployed.",
     sources=("https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html",),
     severity=Severity.ERROR,
 )
