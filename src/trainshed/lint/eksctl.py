@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed.documents.yaml import Value
-from trainshed.lint.model import FileKind, Given, Known, LintedFile, NodeGroup, Unknown
+from trainshed.lint.model import FileKind, Given, Known, LintedFile, NodeGroup, Unknown, single
 from trainshed.lint.reading import Content
 from trainshed.lint.section import FileSection
 
@@ -137,10 +137,7 @@ def _instance_types(group: FileSection) -> Given[tuple[str, ...]]:
             path=(*group.path, "instanceSelector"),
         )
     several = group.texts("instanceTypes") or group.texts("instancesDistribution", "instanceTypes")
-    one = group.text("instanceType")
-    if several:
-        return several
-    return Known(value=(one.value,), path=one.path) if isinstance(one, Known) else one
+    return several or single(group.text("instanceType"))
 
 
 def _nodes(group: FileSection) -> Given[int]:

@@ -1,11 +1,13 @@
 """What a file that is not ours asks of AWS, as far as the file alone says it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
 from trainshed.documents.problems import Path, Where
 
+S = TypeVar("S")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
@@ -40,6 +42,18 @@ class Unknown:
 
 # What a file gives for a setting; None where it gives nothing.
 Given = Known[T] | Unknown | None
+
+
+def converted(given: Given[S], convert: Callable[[S], T]) -> Given[T]:
+    """Return what a file gives in another form; what it does not decide stays undecided."""
+    if isinstance(given, Known):
+        return Known(value=convert(given.value), path=given.path, defaults=given.defaults)
+    return given
+
+
+def single(given: Given[T]) -> Given[tuple[T]]:
+    """Return one value where a list may stand."""
+    return converted(given, lambda value: (value,))
 
 
 class FileKind(StrEnum):

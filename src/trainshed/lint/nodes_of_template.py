@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from trainshed.lint.model import Given, Interface, Known, NodeGroup, Unknown
+from trainshed.lint.model import Given, Interface, Known, NodeGroup, Unknown, converted, single
 from trainshed.lint.symbol import logical_id
 from trainshed.lint.template import Template, TemplateResource, TemplateValue
 
@@ -80,14 +80,14 @@ def _group(resource: TemplateResource, launch: Launch, **own: Given[Any]) -> Nod
     data = launch.data
     market = data.get("InstanceMarketOptions", "MarketType").text()
     inherited: dict[str, Given[Any]] = {
-        "instance_types": _single(data.get("InstanceType").text()),
+        "instance_types": single(data.get("InstanceType").text()),
         "interfaces": _interfaces(data),
         "placement_group": _either(
             data.get("Placement", "GroupName").reference(),
             data.get("Placement", "GroupId").reference(),
         ),
         "image": data.get("ImageId").reference(),
-        "zones": _single(data.get("Placement", "AvailabilityZone").reference()),
+        "zones": single(data.get("Placement", "AvailabilityZone").reference()),
         "purchase": market,
     }
     settings = {name: _either(own.get(name), inherited.get(name)) for name in (*own, *inherited)}
@@ -98,18 +98,9 @@ def _either(first: Given[T], second: Given[T]) -> Given[T]:
     return second if first is None else first
 
 
-def _single(given: Given[str]) -> Given[tuple[str, ...]]:
-    if isinstance(given, Known):
-        return Known(value=(given.value,), path=given.path, defaults=given.defaults)
-    return given
-
-
 def _interfaces(data: TemplateValue) -> Given[tuple[Interface, ...]]:
     entries = data.get("NetworkInterfaces").entries()
-    if not isinstance(entries, Known):
-        return entries
-    rows = tuple(map(_interface, entries.value))
-    return Known(value=rows, path=entries.path, defaults=entries.defaults)
+    return converted(entries, lambda rows: tuple(map(_interface, rows)))
 
 
 def _interface(node: TemplateValue) -> Interface:
@@ -129,13 +120,13 @@ def _instance(resource: TemplateResource, launch: Launch) -> NodeGroup:
     return _group(
         resource,
         launch,
-        instance_types=_single(resource.get("InstanceType").text()),
+        instance_types=single(resource.get("InstanceType").text()),
         nodes=Known(value=1, path=resource.path),
         interfaces=_interfaces(resource.properties),
         placement_group=resource.get("PlacementGroupName").reference(),
         image=resource.get("ImageId").reference(),
-        subnets=_single(resource.get("SubnetId").reference()),
-        zones=_single(resource.get("AvailabilityZone").reference()),
+        subnets=single(resource.get("SubnetId").reference()),
+        zones=single(resource.get("AvailabilityZone").reference()),
     )
 
 
@@ -153,6 +144,7 @@ def _auto_scaling_group(resource: TemplateResource, launch: Launch) -> NodeGroup
 
 
 def _node_group_of_eks(resource: TemplateResource, launch: Launch) -> NodeGroup:
+    capacity_type = resource.get("CapacityType").text()
     return _group(
         resource,
         launch,
@@ -160,15 +152,8 @@ def _node_group_of_eks(resource: TemplateResource, launch: Launch) -> NodeGroup:
         nodes=resource.get("ScalingConfig", "MaxSize").whole(),
         image_type=resource.get("AmiType").text(),
         subnets=resource.get("Subnets").references(),
-        purchase=_named(resource.get("CapacityType").text()),
+        purchase=converted(capacity_type, lambda name: _CAPACITY_TYPES.get(name.upper(), name)),
     )
-
-
-def _named(given: Given[str]) -> Given[str]:
-    if isinstance(given, Known):
-        name = _CAPACITY_TYPES.get(given.value.upper(), given.value)
-        return Known(value=name, path=given.path, defaults=given.defaults)
-    return given
 
 
 def _compute_environment(resource: TemplateResource, launch: Launch) -> NodeGroup:

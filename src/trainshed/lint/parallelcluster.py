@@ -20,6 +20,7 @@ from trainshed.lint.model import (
     LintedFileSystem,
     NodeGroup,
     Unknown,
+    single,
 )
 from trainshed.lint.reading import Content
 from trainshed.lint.section import FileSection
@@ -122,7 +123,7 @@ def _access_nodes(root: FileSection) -> Iterator[NodeGroup]:
     """Yield the head node and the pools of login nodes."""
     head = root.section("HeadNode")
     one = Known(value=1, path=head.path)
-    yield _plain(root, head, "head node", one, _texts(head.text("Networking", "SubnetId")))
+    yield _plain(root, head, "head node", one, single(head.text("Networking", "SubnetId")))
     for pool in root.sections("LoginNodes", "Pools"):
         name = f"login nodes {_name(pool)}"
         yield _plain(
@@ -141,7 +142,7 @@ def _plain(
         name=name,
         path=nodes.path,
         launch=_LAUNCH,
-        instance_types=_texts(nodes.text("InstanceType")),
+        instance_types=single(nodes.text("InstanceType")),
         nodes=count,
         image=_image(root, nodes),
         image_type=root.text("Image", "Os"),
@@ -237,7 +238,7 @@ def _instance_types(resource: FileSection, queue: FileSection) -> Given[tuple[st
     decided = (
         Unknown(why="the capacity reservation", path=reservation.path) if reservation else None
     )
-    return _texts(resource.text("InstanceType")) or decided
+    return single(resource.text("InstanceType")) or decided
 
 
 def _reservation(section: FileSection) -> Given[str]:
@@ -258,10 +259,6 @@ def _purchase(queue: FileSection) -> Given[str]:
 
 def _image(root: FileSection, nodes: FileSection) -> Given[str]:
     return nodes.text("Image", "CustomAmi") or root.text("Image", "CustomAmi")
-
-
-def _texts(given: Given[str]) -> Given[tuple[str, ...]]:
-    return Known(value=(given.value,), path=given.path) if isinstance(given, Known) else given
 
 
 def _name(section: FileSection) -> str:

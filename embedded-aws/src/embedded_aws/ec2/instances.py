@@ -13,8 +13,9 @@ from typing import Any
 from moto.ec2.models.elastic_network_interfaces import Attachment
 from moto.ec2.models.instances import Instance
 
-from embedded_aws.actions import Call, Refusal, action, correction
+from embedded_aws.actions import Call, action, correction
 from embedded_aws.ec2 import held_capacity, placement_groups
+from embedded_aws.ec2.ami_attributes import find_ami
 from embedded_aws.ec2.instance_types import require
 from embedded_aws.ec2.launch_templates import check_template, template_data
 from embedded_aws.ec2.launch_volumes import complete_volumes, joined_mappings
@@ -105,7 +106,8 @@ def run_instances(call: Call) -> Any:
         placement_groups.check_launch(call, group, instance_type, zone)
     reservations = held_capacity.places(call, data, instance_type, zone, count)
     if call.params.get("DryRun") and not data["ImageId"].startswith("resolve:ssm:"):
-        check_image(call, data["ImageId"])
+        # moto launches any, of which tests of much else make use.
+        find_ami(call.backend("ec2"), data["ImageId"])
     _hand_to_moto(call, data, subnet)
     machines().check_bootable(call, call.response.params["ImageId"])
     mappings = joined_mappings(
@@ -181,15 +183,6 @@ def _hand_to_moto(call: Call, data: Mapping[str, Any], subnet: Any) -> None:
         ]
     elif subnet is not None:
         params["SubnetId"] = subnet.id
-
-
-def check_image(call: Call, image_id: str) -> None:
-    """Refuse an AMI that is not there.
-
-    Only dry runs are refused: moto launches any, of which tests of much else make use.
-    """
-    if image_id not in call.backend("ec2").amis:
-        raise Refusal("InvalidAMIID.NotFound", f"The image id '[{image_id}]' does not exist")
 
 
 def _resolve_ami(call: Call, name: str) -> str:
