@@ -71,12 +71,12 @@ def earlier(past: Sequence[ChannelVersion]) -> Iterator[ChannelVersion]:
         past: a channel's history, oldest first, not empty.
     """
     current, known = past[-1], {version.version: version for version in past}
-    place = current.version
+    origin = current.version
     # A rollback's version may repeat one that was itself written by a rollback.
-    while (repeated := _NOTE.fullmatch(known[place].note)) and int(repeated[1]) in known:
-        place = int(repeated[1])
+    while (repeated := _NOTE.fullmatch(known[origin].note)) and int(repeated[1]) in known:
+        origin = int(repeated[1])
     for version in reversed(past):
-        if version.version < place and version.image_id != current.image_id:
+        if version.version < origin and version.image_id != current.image_id:
             yield version
 
 

@@ -128,12 +128,12 @@ def submit(
         for variable, value in work.environment.items():
             say(f"variable: {variable}={value}", err=True)
         say(f"command: {shlex.join(work.command)}", err=True)
-    place = _region(plan.region)
-    job_id = find_scheduler(place, plan.name).submit(submission)
+    aws_region = _region(plan.region)
+    job_id = find_scheduler(aws_region, plan.name).submit(submission)
     say(job_id)
     there = "" if environment_region(os.environ) == plan.region else f" --region {plan.region}"
     if watch:
-        _follow(*find_job(place, job_id), there)
+        _follow(*find_job(aws_region, job_id), there)
         return
     for what, subcommand in (
         ("follow it", "watch"),
@@ -240,7 +240,7 @@ def logs(
         for _, lines in follow_job(scheduler, found, node, time.sleep):
             say(*lines)
     except KeyboardInterrupt:
-        _tell_it_goes_on(found.job_id, "")
+        _say_job_continues(found.job_id, "")
         raise
 
 
@@ -326,7 +326,7 @@ def _follow(scheduler: Any, job: Any, there: str) -> None:
             for now, lines in follow(scheduler, job, None, time.sleep):
                 show(now, lines)
     except KeyboardInterrupt:
-        _tell_it_goes_on(job.job_id, there)
+        _say_job_continues(job.job_id, there)
         raise
     if now.state is JobState.FAILED:
         failed = [node for node in now.nodes if node.ending and node.ending.exit_code]
@@ -337,7 +337,7 @@ def _follow(scheduler: Any, job: Any, there: str) -> None:
         )
 
 
-def _tell_it_goes_on(job_id: str, there: str) -> None:
+def _say_job_continues(job_id: str, there: str) -> None:
     say(
         f"the job goes on; watch it again: trainshed job watch {job_id}{there}; end it: "
         f"trainshed job cancel {job_id}{there}",
@@ -348,8 +348,8 @@ def _tell_it_goes_on(job_id: str, there: str) -> None:
 def _region(name: str | None) -> Any:
     from trainshed.aws import regions
 
-    [place] = regions([name] if name else None)
-    return place
+    [region] = regions([name] if name else None)
+    return region
 
 
 def _variable(text: str) -> tuple[str, str]:

@@ -58,8 +58,8 @@ def teardown(
     alone = clusters == ALL_CLUSTERS and not any(Path.cwd().glob(ALL_CLUSTERS))
     fleet = () if alone else load_clusters(clusters, region)
     others = [each for each in fleet if each.name != plan.name]
-    place = Region(plan.region)
-    found = survey(place, plan, others, only=stack)
+    aws_region = Region(plan.region)
+    found = survey(aws_region, plan, others, only=stack)
     if not as_json:
         _show(plan.name, found)
     if not dry_run and found.removed:
@@ -70,7 +70,7 @@ def teardown(
         if not yes:
             typer.confirm("delete these stacks?", abort=True, err=True)
         with progress() as show:
-            remove(place, found, show=show)
+            remove(aws_region, found, show=show)
     if as_json:
         print_json(_record(found))
 

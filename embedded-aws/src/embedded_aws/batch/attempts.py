@@ -63,7 +63,7 @@ class Attempt:
         number: of the attempt, from 1.
         queue: name of the job queue.
         hosts: on which the processes run.
-        watcher: is told of it.
+        watcher: hears of it.
     """
 
     def __init__(

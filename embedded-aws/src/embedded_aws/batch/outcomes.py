@@ -1,4 +1,4 @@
-"""How an attempt of a job ended, and who is told."""
+"""How an attempt of a job ended, and who hears of it."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -52,7 +52,7 @@ class Watched(Protocol):
 
 
 class Watcher(Protocol):
-    """Who started attempts, and is told of them from their threads."""
+    """Who started attempts, and hears of them from their threads."""
 
     def launched(self, attempt: Watched) -> None:
         """Its instances run."""

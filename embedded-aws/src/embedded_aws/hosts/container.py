@@ -92,13 +92,13 @@ def start(
         ContainerProblem: the container cannot be made.
         OSError: the program cannot be run.
     """
-    told, tell = os.pipe()
+    reports, report = os.pipe()
     call("unshare", _NEW_PROCESSES)
     pid = os.fork()
     if not pid:
-        _become(container, words, environment, (output, errors, tell))
-    os.close(tell)
-    with os.fdopen(told) as file:
+        _run_command(container, words, environment, (output, errors, report))
+    os.close(report)
+    with os.fdopen(reports) as file:
         said = file.read()
     if said:
         os.waitpid(pid, 0)
@@ -109,7 +109,7 @@ def start(
     return Contained(pid)
 
 
-def _become(
+def _run_command(
     container: Container,
     words: Sequence[str],
     environment: Mapping[str, str],

@@ -54,7 +54,7 @@ class Host:
         self._listening = self._listen() if joining else None
 
     def run(self, command: Command, listener: Listener) -> HostProcess:
-        """Start a command; if the host has ended, the listener is told."""
+        """Start a command; if the host has ended, the listener hears of it."""
         control, theirs = socket.socketpair()
         output, output_end = os.pipe()
         errors, errors_end = os.pipe() if listener.complained else (None, output_end)

@@ -88,19 +88,19 @@ class _Commands:
             _end()
         output, errors, own = files
         order = json.loads(_read(self._control, int.from_bytes(first, sys.byteorder)))
-        told = socket.socket(fileno=own)
+        asker = socket.socket(fileno=own)
         try:
             command = _start(order, output, errors)
         except (OSError, ContainerProblem) as error:
-            _say(told, refused=error.errno if isinstance(error, OSError) else str(error))
-            told.close()
+            _say(asker, refused=error.errno if isinstance(error, OSError) else str(error))
+            asker.close()
             if order["only"]:
                 _end()
         else:
-            _say(told)
-            self._processes[own], self._sockets[own] = command, told
+            _say(asker)
+            self._processes[own], self._sockets[own] = command, asker
             self._only = command.pid if order["only"] else self._only
-            self._poll.register(told, select.POLLIN)
+            self._poll.register(asker, select.POLLIN)
         finally:
             os.close(output)
             os.close(errors)
@@ -153,10 +153,10 @@ def _container(found: dict[str, Any]) -> Container:
     return Container(**found | {"files": Files(**files)})
 
 
-def _say(told: socket.socket, **facts: Any) -> None:
+def _say(asker: socket.socket, **reply: Any) -> None:
     """Write a line about a command; nobody may listen any more."""
     with suppress(OSError):
-        told.sendall(json.dumps(facts).encode() + b"\n")
+        asker.sendall(json.dumps(reply).encode() + b"\n")
 
 
 def _read(control: socket.socket, size: int) -> bytes:

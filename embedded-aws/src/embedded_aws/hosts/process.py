@@ -40,7 +40,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """Who is told of a command; from threads of the process.
+    """Who hears of a command; from threads of the process.
 
     Attributes:
         started: the command runs.
@@ -63,7 +63,7 @@ class HostProcess:
         control: tells of the command, and takes its signals.
         output: read end of its standard output.
         errors: read end of its standard error; None if that is part of its output.
-        listener: is told of it.
+        listener: hears of it.
         host_problem: returns why the host could not run it, once the host has ended.
     """
 
@@ -100,7 +100,7 @@ class HostProcess:
             self._control.sendall(bytes([byte]))
 
     def _follow(self) -> None:
-        """Tell the listener all that happens, until the end."""
+        """Report to the listener all that happens, until the end."""
         with self._control.makefile("r") as replies:
             reply = _next(replies)
             if reply is not None and "refused" not in reply:
@@ -131,7 +131,7 @@ def _next(replies: TextIO) -> dict[str, Any] | None:
     return None
 
 
-def _read_output(file: int, told: Callable[[Sequence[str]], None]) -> None:
+def _read_output(file: int, pass_on: Callable[[Sequence[str]], None]) -> None:
     """Pass the output on, as it comes."""
     rest = b""
     while part := os.read(file, _LINE_BYTES):
@@ -140,7 +140,7 @@ def _read_output(file: int, told: Callable[[Sequence[str]], None]) -> None:
         if len(rest) > _LONGEST_LINE:
             lines, rest = [*lines, rest], b""
         if lines:
-            told([line.decode(errors="replace") for line in lines])
+            pass_on([line.decode(errors="replace") for line in lines])
     os.close(file)
     if rest:
-        told([rest.decode(errors="replace")])
+        pass_on([rest.decode(errors="replace")])
