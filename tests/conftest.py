@@ -14,6 +14,8 @@ import pytest
 
 from embedded_aws import service_models
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.process import start
+from embedded_aws.settings import ServerSettings
 from trainshed.offline.stand_in import add_stand_in
 
 if TYPE_CHECKING:
@@ -59,6 +61,15 @@ def moto() -> Iterator[None]:
     mock.start(reset=False)
     yield
     mock.stop(remove_data=False)
+
+
+@pytest.fixture(scope="session")
+def two_regions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
+    """An embedded AWS of us-west-2 and us-east-1; tests reset it."""
+    log = tmp_path_factory.mktemp("two-regions") / "server.log"
+    server = start(ServerSettings(regions=("us-west-2", "us-east-1")), log=log)
+    yield EmbeddedAws(server)
+    server.stop()
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,6 @@ from botocore.exceptions import ClientError
 from role_client import role_client
 
 from embedded_aws.embedded import EmbeddedAws
-from embedded_aws.process import start
-from embedded_aws.settings import ServerSettings
 from trainshed.plan.pipeline import load_ami_pipeline
 from trainshed_stacks.ami_pipeline_stack import add_ami_pipeline
 
@@ -75,14 +73,6 @@ def template(context: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) 
     app.synth()
     found: dict[str, Any] = json.loads((folder / "out/AmiPipeline.template.json").read_text())
     return found
-
-
-@pytest.fixture(scope="module")
-def two_regions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
-    log = tmp_path_factory.mktemp("two-regions") / "server.log"
-    server = start(ServerSettings(regions=(WEST, EAST)), log=log)
-    yield EmbeddedAws(server)
-    server.stop()
 
 
 @pytest.fixture

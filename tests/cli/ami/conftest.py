@@ -1,24 +1,14 @@
 """AMIs as a build leaves them, in an embedded AWS of two regions that the command line talks to."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from embedded_aws.embedded import EmbeddedAws
-from embedded_aws.process import start
-from embedded_aws.settings import ServerSettings
 
 WEST, EAST = "us-west-2", "us-east-1"
-
-
-@pytest.fixture(scope="session")
-def two_regions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
-    log = tmp_path_factory.mktemp("two-regions") / "server.log"
-    server = start(ServerSettings(regions=(WEST, EAST)), log=log)
-    yield EmbeddedAws(server)
-    server.stop()
 
 
 @pytest.fixture
