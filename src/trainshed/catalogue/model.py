@@ -132,7 +132,7 @@ class InstanceType:
         architecture: `x86_64` or `arm64`.
         vcpus: default vCPUs.
         memory_mib: main memory, in MiB.
-        huge_pages_mib: what of the memory a node reserves as huge pages at boot, in MiB.
+        huge_pages_mib: memory that a node reserves as huge pages at boot, in MiB.
         accelerator: what computes.
         network_cards: in index order; every limit of the interface planner is read from here.
         network_gbps: the network bandwidth that AWS states for the whole instance, in Gbps.

@@ -12,7 +12,7 @@ from trainshed.findings.tools import State, ToolRun
 
 
 def print_report(findings: Sequence[Finding], runs: Sequence[ToolRun], as_json: bool) -> None:
-    """Print findings and what came of the tools, as text or as JSON."""
+    """Print findings and which tools ran, as text or as JSON."""
     if as_json:
         tools = [
             {"tool": run.tool, "state": run.state, "reason": run.reason, "seconds": run.seconds}

@@ -123,7 +123,7 @@ def find_manifest(
         registry: `registryId` of another account.
 
     Raises:
-        AwsRefusal: there is no such repository, or the image cannot be had now.
+        AwsRefusal: there is no such repository, or the image cannot be read now.
     """
     answer = region.call(
         "ecr",

@@ -81,7 +81,7 @@ def example_findings(rule: Rule, kind: str) -> list[Finding]:
 
 
 def examples(rule: Rule) -> dict[str, str]:
-    """Return the shortest files that have it, by their kind."""
+    """Return the shortest files that break the rule, by their kind."""
     return {kind: text for check in rule.checks for kind, text in check.examples.items()}
 
 

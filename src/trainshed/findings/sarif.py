@@ -39,7 +39,7 @@ def sarif_log(
 
     Args:
         findings: of our own rules and of other tools.
-        runs: the other tools, and what came of each.
+        runs: the other tools, and whether each ran.
         folder: where the command runs, which the files of the findings are relative to.
     """
     runs = tuple(runs)

@@ -47,7 +47,7 @@ class TemplateFinding:
 
 
 class State(StrEnum):
-    """What came of a tool."""
+    """Whether a tool ran."""
 
     RAN = "ran"
     NOT_RUN = "not run"
@@ -56,7 +56,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRun:
-    """One tool, and what came of it.
+    """One tool, and whether it ran.
 
     Attributes:
         tool: its name.

@@ -12,7 +12,7 @@ A folder has a module for each part that others ask for, by `part(name, "plan")`
 | parts | the parts of a cluster that start its jobs, as its plan has them |
 | scheduler | what runs the jobs of a deployed cluster: a `trainshed.jobs.scheduler.Scheduler` |
 | risks | what a change of its resources does to jobs, and to the nodes that run them |
-| costs | what of a cluster's cost depends on it, beside the charges of its parts |
+| costs | which costs of a cluster depend on it, beside the charges of its parts |
 | faults | what can go wrong with a job in a rehearsal |
 """
 

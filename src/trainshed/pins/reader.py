@@ -90,7 +90,7 @@ def _repeated_key(path: Path, text: str, repeated: DocumentError) -> PinError:
 
 
 def _document(text: str) -> YamlDocument:
-    """Read JSON as YAML, which it is but for tabs; its texts have none."""
+    """Read JSON as YAML, which it is apart from tabs; its texts have none."""
     return parse_document(text.replace("\t", " "))
 
 

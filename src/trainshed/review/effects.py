@@ -16,7 +16,7 @@ REPLACES = ("WILL_REPLACE", "MAY_REPLACE")
 SILENT = ("Metadata", "DependsOn")
 """Attributes that change nothing that runs."""
 DELETION, REPLACEMENT = "DeletionPolicy", "UpdateReplacePolicy"
-"""Attributes that say what becomes of a resource that its stack gives up."""
+"""Attributes that say what happens to a resource that its stack gives up."""
 _EFFECTS = {
     "WILL_REPLACE": Effect.REPLACED,
     "MAY_REPLACE": Effect.MAY_BE_REPLACED,

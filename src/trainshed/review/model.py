@@ -31,7 +31,7 @@ class Side:
         fleet: the clusters.
         stacks: what the app synthesises, by name.
         findings: all that `trainshed check` finds.
-        runs: the other tools, and what came of each.
+        runs: the other tools, and whether each ran.
     """
 
     name: str
@@ -243,7 +243,7 @@ class FindingChanges:
         accepted: accepted now, and not before.
         still_open: how many are open on both sides.
         still_accepted: how many are accepted on both sides.
-        runs: the tools on the head, and what came of each.
+        runs: the tools on the head, and whether each ran.
         notes: which tools ran on one side only, so that what they find counts nowhere.
     """
 

@@ -120,7 +120,7 @@ def _unfinished_jobs(region: Region, compute: DeployedStack) -> list[ListedJob]:
 
 
 def _names(cluster: ClusterPlan) -> dict[str, str]:
-    """Name a cluster's stacks but for its network's, in the order of their deletion."""
+    """Name a cluster's stacks without its network's, in the order of their deletion."""
     return {
         "compute": cluster.name,
         "prerequisites": cluster.prerequisites_stack_name,

@@ -1,4 +1,4 @@
-"""How `trainshed check` asks an app for what it does not do in a plain synthesis."""
+"""How `trainshed check` asks an app for checks that a plain synthesis leaves out."""
 
 # Context of the app: have cdk-nag and cdk-preflight judge the templates.
 ASKED = "trainshed:check"

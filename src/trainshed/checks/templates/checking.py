@@ -44,7 +44,7 @@ class TemplateReport:
 
     Attributes:
         findings: tool by tool; what the cluster files accept is not applied.
-        runs: the tools, and what came of each.
+        runs: the tools, and whether each ran.
         stacks: what was judged, by name; empty without a synthesis. Their files are gone.
     """
 

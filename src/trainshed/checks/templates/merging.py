@@ -15,7 +15,7 @@ def merged(
     """Return what tools found: each once, at its place.
 
     Args:
-        runs: the tools, and what came of each.
+        runs: the tools, and whether each ran.
         assembly: what they judged.
         owners: what each stack follows from.
     """

@@ -43,8 +43,7 @@ def loaded_programs(
 ) -> Iterator[Mapping[str, Judge | ToolRun]]:
     """Start to load programs, so that they are ready once there is something to judge.
 
-    Returns:
-        what judges, by the name of the program; of one that cannot run, what came of it.
+    Returns: what judges, by the name of the program; for one that cannot run, why not.
     """
     with ExitStack() as stack:
         ready: dict[str, Judge | ToolRun] = {}

@@ -54,7 +54,7 @@ def public_address(nodes: QueueNodes) -> Iterator[Violation]:
     severity=Severity.INFO,
     why="""
 EFA needs a security group that allows all traffic from itself and to itself; a rule for addresses,
-even for all, does not do. ParallelCluster makes such a group unless `SecurityGroups` takes its
+even for all, is not enough. ParallelCluster makes such a group unless `SecurityGroups` takes its
 place. The rules of a group that exists are not in the file.
 """,
     sources=(

@@ -98,7 +98,7 @@ def _waits(minutes: int | None) -> str:
 
 
 def _time(minutes: int) -> str:
-    """Return a time as cluster files have it, in hours, where it is that."""
+    """Return a time in hours, as cluster files have it, or in minutes if it is not whole."""
     hours, rest = divmod(minutes, 60)
     return f"{minutes} minutes" if rest or hours < 2 else f"{hours} hours"
 

@@ -19,7 +19,7 @@ _EVERYBODY = ("repo:anybody/anything:ref:refs/heads/any", "project_path:anybody/
 
 
 def anyone(statement: Statement) -> Level | None:
-    """Return how dangerous it is that a statement is for whoever asks."""
+    """Return how dangerous the principals of a statement are."""
     if statement.principals.inverted or {*ANYONE} & {*statement.principals.names}:
         return Level.MEDIUM if statement.condition else Level.HIGH
     open_to_all = any(

@@ -96,8 +96,8 @@ def other_types(before: Stacks, after: Stacks) -> Iterator[Risk]:
                     stack.name(logical_id),
                     "AWS refuses to change the type of a resource, from "
                     f"{resource['Type']} to {new[logical_id]['Type']}",
-                    "give the new resource another logical id, by another id of its construct, and "
-                    "ask what becomes of the old one",
+                    "give the new resource another logical id, by another id of its construct, "
+                    "and ask what happens to the old one",
                 )
 
 

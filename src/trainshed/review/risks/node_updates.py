@@ -19,7 +19,7 @@ def launches_nodes(resource_type: str) -> bool:
 def new_nodes(
     affected: Affected, names: Collection[str], *, within: str | None = None
 ) -> tuple[str, ...]:
-    """Return what of a change is for new nodes only, so that present ones must go.
+    """Return the changes that only new nodes get, so that present ones are replaced.
 
     Also of a resource that looks the same: its launch template gets another version, or a custom
     resource may give another AMI.

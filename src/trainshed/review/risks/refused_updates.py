@@ -18,7 +18,7 @@ _VERSION = re.compile(r"\d+(\.\d+)*")
 
 
 def refused_updates(affected: Affected) -> Iterator[Risk]:
-    """Yield what of an update is refused, so that its stack stays as it is."""
+    """Yield the updates that are refused, so that the stack stays as it is."""
     change = affected.change
     if not affected.old or not affected.new:
         return

@@ -160,7 +160,7 @@ class ChildNode:
         channel.send("ended", code=code, **self._tail())
 
     async def _examine_again(self, channel: Channel) -> None:
-        """Say what became of the devices while the command ran."""
+        """Report the devices that were lost while the command ran."""
         here = await asyncio.to_thread(examine, self._settings.environment)
         self.unfit = here.unfit
         if here.problem:

@@ -1,4 +1,4 @@
-"""What a build instance leaves behind, and what of it the AMI may keep."""
+"""What a build instance leaves behind, and what the AMI may keep."""
 
 from __future__ import annotations
 
