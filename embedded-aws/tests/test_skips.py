@@ -88,7 +88,7 @@ def test_these_tests_are_under_it(pytestconfig: pytest.Config) -> None:
     assert pytestconfig.pluginmanager.has_plugin("skips")
 
 
-def test_what_a_test_needs_is_said_before_its_fixtures_are_made(
+def test_what_a_test_needs_is_reported_before_its_fixtures_are_made(
     suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)

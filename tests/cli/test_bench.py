@@ -78,7 +78,7 @@ def test_a_failure_in_the_log_is_quoted_and_exits_with_1(
         (("judge", "a.log", *P4D, "--plot", "no/a.png"), "no/a.png cannot be written"),
     ],
 )
-def test_bad_input_is_said_in_one_line(
+def test_bad_input_is_reported_in_one_line(
     trainshed: Trainshed, logs: Callable[..., None], arguments: tuple[str, ...], said: str
 ) -> None:
     logs(a=nccl({GB: 57.2}), empty="")

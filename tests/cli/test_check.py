@@ -289,7 +289,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def test_without_a_project_the_templates_are_said_to_be_unchecked(
+def test_without_a_project_the_templates_are_reported_as_unchecked(
     trainshed: Callable[..., Answer], cluster: Path
 ) -> None:
     answer = trainshed("check", "one.yaml")
@@ -381,7 +381,7 @@ def test_an_app_that_cannot_be_started_is_wrong_input(
     assert "start the app by python3" in answer.err
 
 
-def test_a_tool_that_is_not_installed_is_said_with_what_to_do(
+def test_a_tool_that_is_not_installed_is_reported_with_what_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("sys.prefix", str(tmp_path))

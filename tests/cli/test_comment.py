@@ -461,7 +461,7 @@ def test_what_gitlab_refuses_fails_with_what_to_do(
     assert gitlab.notes == []
 
 
-def test_another_project_s_token_is_told(
+def test_another_project_s_token_is_reported(
     trainshed: Command, gitlab: GitLab, report: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CI_MERGE_REQUEST_PROJECT_ID", "43")
@@ -626,7 +626,7 @@ def test_a_link_is_not_posted(
     assert github.asked == []
 
 
-def test_what_answers_in_place_of_the_api_is_told(
+def test_what_answers_in_place_of_the_api_is_reported(
     trainshed: Command, github: GitHub, report: str
 ) -> None:
     github.replies = [Reply(status=200, body=b"<html>Sign in</html>")]

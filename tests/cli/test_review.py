@@ -203,7 +203,7 @@ def test_a_damaged_memory_is_made_anew(project: Project) -> None:
     assert project.runs.count("base") == 2
 
 
-def test_a_cache_that_cannot_be_written_is_said_and_done_without(project: Project) -> None:
+def test_a_cache_that_cannot_be_written_is_reported_and_left_out(project: Project) -> None:
     (project.folder.parent / "cache").write_text("in the way")
 
     answer = project.review()
@@ -237,7 +237,7 @@ def test_a_base_that_does_not_synthesise_leaves_the_head(
     assert [cluster["name"] for cluster in found["clusters"]] == ["OneCluster"]
 
 
-def test_a_base_without_clusters_is_said_without_its_temporary_folder(project: Project) -> None:
+def test_a_base_without_clusters_is_reported_without_its_temporary_folder(project: Project) -> None:
     (project.folder / "clusters" / "one.yaml").unlink()
     commit_all()
     git("branch", "--force", "main")
@@ -246,7 +246,7 @@ def test_a_base_without_clusters_is_said_without_its_temporary_folder(project: P
     assert "names no file in its folder; " in project.result()["broken_base"]
 
 
-def test_a_base_whose_cluster_file_is_wrong_is_said_with_its_line(project: Project) -> None:
+def test_a_base_whose_cluster_file_is_wrong_is_reported_with_its_line(project: Project) -> None:
     project.write(CLUSTER.replace("trn1.32xlarge", "trn1.32xl"))
     commit_all()
     git("branch", "--force", "main")
@@ -404,7 +404,7 @@ def test_outside_of_a_repository_it_says_so(
     assert "not a git repository" in answer.err
 
 
-def test_a_threshold_that_is_met_is_said_and_fails(project: Project) -> None:
+def test_a_threshold_that_is_met_is_reported_and_fails(project: Project) -> None:
     project.write(CLUSTER.replace("max: 4", "max: 6"))
 
     met = project.review("--fail-on", "cost>10%")

@@ -281,7 +281,7 @@ def test_a_main_node_that_does_not_answer_is_reported_with_what_to_look_at(
     assert ended.returncode == code
 
 
-def test_of_a_main_node_that_answers_nothing_is_said() -> None:
+def test_of_a_main_node_that_answers_nothing_is_reported() -> None:
     """Nobody listens on its port 1, and its host says so."""
     ended = enter_cpu(
         AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS="127.0.0.1", AWS_BATCH_JOB_ID="job"

@@ -243,7 +243,7 @@ def test_a_launcher_that_waits_ends_when_it_is_asked_to(job: Nodes) -> None:
     assert child.wait() == PEER_LOST
 
 
-def test_a_port_in_use_is_said(job: Nodes) -> None:
+def test_a_port_in_use_is_reported(job: Nodes) -> None:
     with socket.create_server((f"{job.prefix}10", 29300)):
         main = job.start(0, "true")
 
@@ -273,7 +273,7 @@ def test_strangers_are_sent_away(job: Nodes) -> None:
     assert "is refused" in main.said
 
 
-def test_a_command_that_does_not_exist_is_said_on_every_node(job: Nodes) -> None:
+def test_a_command_that_does_not_exist_is_reported_on_every_node(job: Nodes) -> None:
     main = job.start_all("nonesuch")
 
     assert main.wait() == 127
@@ -347,7 +347,7 @@ def _slow_to_exit(folder: Path, *, seconds: float) -> dict[str, str]:
         (("--nodes", "3", "true"), "unrecognized arguments"),
     ],
 )
-def test_wrong_arguments_are_said_in_one_line(arguments: tuple[str, ...], said: str) -> None:
+def test_wrong_arguments_are_reported_in_one_line(arguments: tuple[str, ...], said: str) -> None:
     answer = subprocess.run(
         [sys.executable, LAUNCH, *arguments], capture_output=True, text=True, check=False
     )

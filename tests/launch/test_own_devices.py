@@ -219,7 +219,7 @@ def test_an_image_without_the_tool_that_asks_its_devices_marks_no_node(tmp_path:
     assert marks(tmp_path) == []
 
 
-def test_a_mark_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+def test_a_mark_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     broken = machine(tmp_path / "broken", efa=3)
     (broken.path / "run/trainshed/unfit").mkdir(parents=True)
     read_only = broken.devices + 'mount --bind "$1/run" "$1/run"; mount -o remount,ro,bind "$1/run"'
@@ -251,7 +251,7 @@ def test_a_plain_node_is_held_against_its_user_data(tmp_path: Path, broken: bool
         pytest.param({"TRAINSHED_DEVICES": '{"efa": 4}'}, id="rehearsal-without-image"),
     ],
 )
-def test_where_nothing_is_expected_nothing_is_said(
+def test_where_nothing_is_expected_nothing_is_reported(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
     with nodes_of_a_job(tmp_path, 1) as job:

@@ -157,7 +157,7 @@ def test_a_hosts_file_names_this_node_once(tmp_path: Path, lines: str) -> None:
         read_rendezvous({}, hosts)
 
 
-def test_a_hosts_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_a_hosts_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LaunchError, match="none cannot be read: No such file"):
         read_rendezvous({}, tmp_path / "none")
 

@@ -148,7 +148,7 @@ def test_sigterm_is_passed_on(start: Start, hosts: list[str], tmp_path: Path) ->
         ),
     ],
 )
-def test_what_is_no_job_is_said_in_one_line(start: Start, text: str, said: str) -> None:
+def test_what_is_no_job_is_reported_in_one_line(start: Start, text: str, said: str) -> None:
     node = start(0, text)
 
     assert node.wait() in (78, 127)

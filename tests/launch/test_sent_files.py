@@ -115,7 +115,7 @@ def test_the_files_stay_until_the_other_nodes_have_ended(
     ["not base64!", "not ASCII: \xe9", base64.b64encode(b"no archive").decode()],
     ids=["text", "letters", "bytes"],
 )
-def test_an_archive_that_cannot_be_read_is_said_in_one_line(
+def test_an_archive_that_cannot_be_read_is_reported_in_one_line(
     job: Nodes, tmp_path: Path, broken: str
 ) -> None:
     start_all(job, broken, tmp_path / "tmp", "true")

@@ -289,7 +289,7 @@ def test_more_nodes_can_be_kept_without_a_new_compute_environment(
         ),
     ],
 )
-def test_a_network_in_use_is_not_taken_away_and_nothing_is_made_before_that_is_said(
+def test_a_network_in_use_is_not_taken_away_before_anything_is_made(
     clean_aws: EmbeddedAws, deploy: Deploy, change: str, reason: str
 ) -> None:
     deploy(NEW, stacks=(NETWORK, STORAGE))
@@ -384,7 +384,7 @@ def test_a_cluster_does_not_move_to_a_network_that_is_there(
 
 
 @pytest.mark.parametrize("change", ["storage: {lustre: {deployment: scratch-2, name: data}}", ""])
-def test_a_file_system_in_use_is_not_renamed_or_left_out_and_nothing_is_made_before_that_is_said(
+def test_a_file_system_in_use_is_not_renamed_or_left_out_before_anything_is_made(
     clean_aws: EmbeddedAws, deploy: Deploy, change: str
 ) -> None:
     deploy(NEW, stacks=(NETWORK, STORAGE, COMPUTE))

@@ -382,7 +382,7 @@ def test_a_program_runs_on_a_node(shell: Callable[..., subprocess.CompletedProce
     ]
 
 
-def test_a_shell_that_cannot_be_is_said(
+def test_a_shell_that_cannot_be_is_reported(
     aws: EmbeddedAws,
     shell: Callable[..., subprocess.CompletedProcess[str]],
     monkeypatch: pytest.MonkeyPatch,

@@ -112,7 +112,7 @@ def test_files_go_with_a_job_to_every_node_and_to_every_attempt(
         (("--send", "clusters", "--recipe", "health"), "the recipe health has its own files"),
     ],
 )
-def test_files_that_cannot_go_with_a_job_are_said(
+def test_files_that_cannot_go_with_a_job_are_reported(
     job: Run, arguments: tuple[str, ...], said: str
 ) -> None:
     refused = job("submit", "TrainCluster", *arguments)

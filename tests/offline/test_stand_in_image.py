@@ -124,7 +124,7 @@ def test_an_image_that_is_there_stays(
         ),
     ],
 )
-def test_an_image_without_a_stand_in_is_said(image: Image, lines: str, message: str) -> None:
+def test_an_image_without_a_stand_in_is_reported(image: Image, lines: str, message: str) -> None:
     answer = image(lines)
 
     assert (answer.code == 0, answer.out) == (False, "")

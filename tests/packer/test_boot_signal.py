@@ -95,7 +95,7 @@ def test_a_signal_that_cannot_be_sent_neither_hides_the_reason_nor_holds_the_boo
         assert warning in boot.lines
 
 
-def test_the_reason_is_said_before_anything_that_may_take_time(machine: ClusterNode) -> None:
+def test_the_reason_is_reported_before_anything_that_may_take_time(machine: ClusterNode) -> None:
     machine.command("aws", "exit 1")
     machine.unplug(EFA, 0)
 

@@ -178,7 +178,7 @@ def test_a_cell_that_its_base_refuses_is_reported_in_one_line(ask: Ask) -> None:
     )
 
 
-def test_a_refusal_is_all_that_is_said(ask: Ask) -> None:
+def test_only_the_refusal_is_printed(ask: Ask) -> None:
     for variables in (("accelerator=gaudi2", "orchestrator=batch"), (*HABANA, "habana_base=rhel")):
         assert "Unsupported attribute" not in said(ask("validate", *variables))
         assert "Invalid index" not in said(ask("validate", *variables))

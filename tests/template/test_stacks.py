@@ -341,7 +341,7 @@ def test_nothing_is_open_to_the_world(templates: Mapping[str, dict[str, Any]]) -
         assert not [rule for rule in rules if {"0.0.0.0/0", "::/0"} & set(strings(rule))]
 
 
-def test_only_what_fails_a_check_is_said_at_synthesis(assembly: Path) -> None:
+def test_only_what_fails_a_check_is_reported_at_synthesis(assembly: Path) -> None:
     metadata = [document(assembly, f"{name}.metadata.json") for name in CLUSTERS]
     entries = [entry for stack in metadata for each in stack.values() for entry in each]
     warnings = [entry["data"] for entry in entries if entry["type"] == "aws:cdk:warning"]

@@ -128,7 +128,7 @@ def test_findings_come_with_the_most_severe_first_and_accepted_ones_last(judged:
         ("accept: {'TS ZON': because}", "did you mean TS-ZON?"),
     ],
 )
-def test_what_is_said_about_findings_must_have_its_form(
+def test_what_a_file_says_about_findings_must_have_its_form(
     judged: Judged, said: str, words: str
 ) -> None:
     with pytest.raises(SpecError) as refused:
@@ -138,7 +138,7 @@ def test_what_is_said_about_findings_must_have_its_form(
     assert "a.yaml:4" in str(refused.value)
 
 
-def test_what_is_said_about_findings_is_data_for_json(judged: Judged) -> None:
+def test_what_a_file_says_about_findings_is_data_for_json(judged: Judged) -> None:
     (finding,) = doubts(judged(BY_NAME))
 
     assert json.dumps(finding.severity) == '"warning"'

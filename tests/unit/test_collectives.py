@@ -347,7 +347,9 @@ def test_one_card_s_worth_is_suspicious() -> None:
         ),
     ],
 )
-def test_what_was_not_judged_is_said(log: str, instance_type: str, nodes: int, why: str) -> None:
+def test_what_was_not_judged_is_reported(
+    log: str, instance_type: str, nodes: int, why: str
+) -> None:
     said = messages(log, instance_type, nodes)
 
     assert f"TS-COL-013 warning: the bandwidth was not judged: {why}" in said
@@ -398,7 +400,7 @@ def test_a_table_keeps_its_own_columns_behind_any_prefix() -> None:
         (ROW + " 0 0 0", "line 1: .*the line with the names of the columns is missing"),
     ],
 )
-def test_what_a_paste_of_nccl_tests_lacks_is_said(text: str, said: str) -> None:
+def test_what_a_paste_of_nccl_tests_lacks_is_reported(text: str, said: str) -> None:
     with pytest.raises(UnreadableLog, match=said):
         read(text)
 

@@ -63,9 +63,7 @@ def choices(explanation: Explanation) -> dict[str, str]:
 
 @types
 @cases
-def test_of_a_type_without_efa_nothing_is_said_of_efa_but_that_it_has_none(
-    name: str, kind: str
-) -> None:
+def test_of_a_type_without_efa_only_its_missing_efa_is_reported(name: str, kind: str) -> None:
     plan = planned(name, kind)
     explanation = explain(plan)
     efa = bool(plan.instance.efa_interfaces_max)

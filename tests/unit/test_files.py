@@ -160,7 +160,7 @@ def test_lines_end_as_python_reads_them(tmp_path: Path) -> None:
         ("binary", ReadError, "not UTF-8 text"),
     ],
 )
-def test_the_reason_is_said(
+def test_the_reason_is_reported(
     name: str, error: type[ReadError], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "gone.yaml").symlink_to("nowhere")

@@ -294,7 +294,7 @@ def test_a_job_is_looked_up_in_every_cluster(
     assert {each.job_id for each in scheduler.jobs()} == {found}
 
 
-def test_a_refusal_is_told_where_no_job_is_found() -> None:
+def test_a_refusal_is_reported_where_no_job_is_found() -> None:
     region: Any = Clusters(one=None, two=None)
 
     with pytest.raises(AwsRefusal, match="may not list one"):

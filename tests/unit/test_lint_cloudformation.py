@@ -172,7 +172,7 @@ def test_a_finding_says_in_which_case_it_holds() -> None:
     assert found.message.endswith("it may not launch (when Size is 'big')")
 
 
-def test_many_conditions_are_judged_one_at_a_time_and_that_is_said() -> None:
+def test_many_conditions_are_judged_one_at_a_time_and_that_is_reported() -> None:
     names = [f"P{number}" for number in range(8)]
     text = "\n".join(
         [
@@ -348,7 +348,7 @@ Resources:
     assert "TS-EFA-005" in found.message
 
 
-def test_loops_and_transforms_are_said_not_to_be_judged() -> None:
+def test_loops_and_transforms_are_reported_as_not_judged() -> None:
     text = """
 Transform: [AWS::LanguageExtensions, Mine]
 Resources:
@@ -364,7 +364,7 @@ Resources:
     assert any("Fn::ForEach::X is not resolved here" in each for each in said)
 
 
-def test_nested_stacks_are_said_not_to_be_judged() -> None:
+def test_nested_stacks_are_reported_as_not_judged() -> None:
     text = """
 Resources:
   Network:

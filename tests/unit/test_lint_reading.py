@@ -45,7 +45,7 @@ TEMPLATE = {
         pytest.param(b"a:\n" + b"  - " * 3000 + b"x\n", "nested too deeply", id="deep"),
     ],
 )
-def test_what_cannot_be_judged_is_said_with_the_file(
+def test_what_cannot_be_judged_is_reported_with_the_file(
     content: bytes, message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "file.yaml"
@@ -57,7 +57,7 @@ def test_what_cannot_be_judged_is_said_with_the_file(
     assert message in str(error)
 
 
-def test_what_is_not_there_or_a_folder_or_huge_is_said(tmp_path: Path) -> None:
+def test_what_is_not_there_or_a_folder_or_huge_is_reported(tmp_path: Path) -> None:
     huge = tmp_path / "huge.json"
     huge.write_bytes(b" " * (1024 * 1024 + 1))
 

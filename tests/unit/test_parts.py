@@ -29,7 +29,7 @@ def plan(planned: Callable[[str], ClusterPlan], more: str) -> ClusterPlan:
 
 
 @every_cluster
-def test_a_fact_is_told_once(plan: ClusterPlan) -> None:
+def test_a_fact_is_named_once(plan: ClusterPlan) -> None:
     told = Counter(fact.name for part in all_parts(planned_cluster(plan)) for fact in part.facts)
 
     assert set(told.values()) == {1}

@@ -692,7 +692,7 @@ def test_the_root_volume_is_as_fast_as_pulling_a_large_image_needs(
     assert decided.reason.endswith(reason)
 
 
-def test_what_nodes_change_of_a_file_system_that_is_there_is_told(planned: Planned) -> None:
+def test_what_nodes_change_of_a_file_system_that_is_there_is_reported(planned: Planned) -> None:
     plan = planned(text(added="storage: {lustre: {existing: fs-0123456789abcdef0}}"))
 
     [decision] = [each for each in plan.decisions if each.field == "file system"]

@@ -182,7 +182,9 @@ def test_what_the_price_list_does_not_tell_is_named_and_not_written(
     assert not unclear.keys() & items.keys()
 
 
-def test_what_changed_is_told_and_the_rest_of_the_file_stays(sync: Sync, tmp_path: Path) -> None:
+def test_what_changed_is_reported_and_the_rest_of_the_file_stays(
+    sync: Sync, tmp_path: Path
+) -> None:
     path = tmp_path / "prices.json"
     ours = {"us-west-2": {TRN1: GOOD, "ecr-stored": GOOD | {"unit": "GB-month"}}, "eu-west-1": {}}
     path.write_text(json.dumps(ours), encoding="utf-8")

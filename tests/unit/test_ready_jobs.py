@@ -184,7 +184,7 @@ def test_each_maker_that_has_a_benchmark_has_collectives_and_health() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said(
+def test_what_is_wrong_is_reported(
     name: str, instance_type: str, given: dict[str, str], message: str
 ) -> None:
     with pytest.raises(TrainshedError, match=message):

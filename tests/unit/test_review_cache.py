@@ -89,7 +89,7 @@ def test_what_nobody_used_for_a_month_is_removed(cache: Cache, tmp_path: Path) -
     assert [entry.name for entry in entries(tmp_path)] == ["used"]
 
 
-def test_a_folder_that_cannot_be_written_is_said_once(tmp_path: Path, said: list[str]) -> None:
+def test_a_folder_that_cannot_be_written_is_reported_once(tmp_path: Path, said: list[str]) -> None:
     (tmp_path / "file").write_text("")
     cache = Cache(tmp_path / "file" / "folder", said.append)
 

@@ -305,7 +305,7 @@ def said(change: ResourceChange) -> list[str]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_said_of_a_change(comparison: TemplateComparison, case: str) -> None:
+def test_a_change_is_described(comparison: TemplateComparison, case: str) -> None:
     found = [each for stack in comparison.stacks if stack.name == case for each in stack.resources]
 
     expected = CASES[case][2]
@@ -368,7 +368,7 @@ def test_equal_templates_need_no_engine(tmp_path: Path) -> None:
     assert (found.stacks, found.permissions, found.security_rules) == ((), (), ())
 
 
-def test_a_missing_engine_is_said_with_the_command_that_installs_it(tmp_path: Path) -> None:
+def test_a_missing_engine_is_reported_with_the_command_that_installs_it(tmp_path: Path) -> None:
     before, after = ({"case": stack("case", one(GROUP, {"GroupName": name}))} for name in "ab")
 
     with pytest.raises(TrainshedError) as raised:
@@ -379,7 +379,7 @@ def test_a_missing_engine_is_said_with_the_command_that_installs_it(tmp_path: Pa
     assert f"npm install --save-dev --save-exact {package}@2." in str(raised.value)
 
 
-def test_a_missing_node_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_node_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = ({"case": stack("case", one(GROUP, {"GroupName": name}))} for name in "ab")
     monkeypatch.setenv("JSII_NODE", "/nowhere/node")
 
@@ -387,7 +387,7 @@ def test_a_missing_node_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         compare_templates(before, after, ROOT)
 
 
-def test_what_the_engine_cannot_compare_is_said_with_its_stack() -> None:
+def test_what_the_engine_cannot_compare_is_reported_with_its_stack() -> None:
     policy = one("AWS::IAM::Policy", {"Roles": ["r"]})
     before, after = {"odd": stack("odd", {})}, {"odd": stack("odd", policy)}
 

@@ -324,7 +324,7 @@ def comparison() -> TemplateComparison:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_said_of_what_is_gained(comparison: TemplateComparison, case: str) -> None:
+def test_what_is_gained_is_described(comparison: TemplateComparison, case: str) -> None:
     both = (*comparison.permissions, *comparison.security_rules)
 
     found = [each.text for each in both if each.stack == case and each.gained]
@@ -332,7 +332,7 @@ def test_what_is_said_of_what_is_gained(comparison: TemplateComparison, case: st
     assert found == CASES[case][1]
 
 
-def test_what_is_lost_is_said_in_the_same_words(comparison: TemplateComparison) -> None:
+def test_what_is_lost_is_reported_in_the_same_words(comparison: TemplateComparison) -> None:
     [lost] = [each for each in comparison.permissions if each.stack == "lost"]
 
     assert (lost.gained, lost.text) == (False, "NodeRole may s3:GetObject on my-data/*")
@@ -371,7 +371,7 @@ def test_metadata_and_the_order_of_dependencies_change_nothing(snapshots: dict[s
     assert (found.stacks, found.permissions, found.security_rules) == ((), (), ())
 
 
-def test_all_that_our_constructs_permit_is_said_in_words(snapshots: dict[str, Any]) -> None:
+def test_all_that_our_constructs_permit_is_reported_in_words(snapshots: dict[str, Any]) -> None:
     after = {name: stack(name, each) for name, each in snapshots.items()}
 
     found = compare_templates({}, after, ROOT)

@@ -70,7 +70,7 @@ def test_a_link_that_leads_out_is_refused(project: Path) -> None:
         pack(Path.cwd(), [Path("src")])
 
 
-def test_what_could_not_be_sent_is_said_not_left_out(project: Path) -> None:
+def test_what_could_not_be_sent_is_reported_not_left_out(project: Path) -> None:
     os.mkfifo(project / "pipe")
     (project / "loop").symlink_to("loop")
     (project / "src/deep/linked").symlink_to(project)
@@ -95,7 +95,7 @@ def shared() -> Iterator[Path]:
         yield Path(name)
 
 
-def test_a_folder_that_must_not_be_read_is_said(
+def test_a_folder_that_must_not_be_read_is_reported(
     shared: Path, request: pytest.FixtureRequest
 ) -> None:
     (shared / "src/deep").mkdir(parents=True)
