@@ -243,6 +243,21 @@ def test_what_submissions_with_files_registered_goes(
     assert batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"] == []
 
 
+def test_a_cluster_whose_queue_is_gone_goes_too(
+    clean_aws: EmbeddedAws, deploy: Callable[[tuple[str, ...]], None], teardown: Run
+) -> None:
+    deploy(("TrainNetwork", "TrainCluster"))
+    batch = clean_aws.client("batch")
+    [queue] = batch.describe_job_queues()["jobQueues"]
+    batch.update_job_queue(jobQueue=queue["jobQueueName"], state="DISABLED")
+    batch.delete_job_queue(jobQueue=queue["jobQueueName"])
+
+    found = records(teardown("TrainCluster", "--dry-run", "--json"))
+
+    assert "TrainCluster" in [each["name"] for each in found["removed"]]
+    assert found["jobs"] == []
+
+
 def test_storage_that_left_the_file_is_found_and_deleted_alone(
     clean_aws: EmbeddedAws,
     deploy: Callable[[tuple[str, ...]], None],

@@ -174,3 +174,22 @@ def test_a_cluster_that_gets_another_orchestrator_is_tried_by_its_template(
     [alone] = launches(account.ask(orchestrator="ec2", image=None))
 
     assert "there is no synthesised template" in alone.message
+
+
+def test_a_cluster_that_lost_what_launches_its_nodes_can_launch_none(
+    account: Account, templates: Templates
+) -> None:
+    deploy(account, templates, "TrainNetwork", "TrainCluster")
+    batch = account.aws.client("batch")
+    [queue] = batch.describe_job_queues()["jobQueues"]
+    batch.update_job_queue(jobQueue=queue["jobQueueName"], state="DISABLED")
+    batch.delete_job_queue(jobQueue=queue["jobQueueName"])
+    [environment] = batch.describe_compute_environments()["computeEnvironments"]
+    name = environment["computeEnvironmentName"]
+    batch.update_compute_environment(computeEnvironment=name, state="DISABLED")
+    batch.delete_compute_environment(computeEnvironment=name)
+
+    [found] = launches(account.ask())
+
+    assert (found.rule, found.severity) == ("TS-ACC-090", Severity.ERROR)
+    assert "its AWS::Batch::ComputeEnvironment was deleted" in found.message

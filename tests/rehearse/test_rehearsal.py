@@ -305,6 +305,26 @@ def test_more_nodes_than_the_cluster_file_has_are_refused_before_anything_is_syn
     )
 
 
+def test_a_fault_of_another_orchestrator_is_refused_before_anything_is_synthesised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rehearse: Callable[..., Answer]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clusters").mkdir()
+    (tmp_path / "clusters/plain.yaml").write_text(
+        "name: Plain\nregion: us-west-2\norchestrator: ec2\n"
+        "instance: {type: trn1.32xlarge, nodes: {max: 2}}\n"
+    )
+
+    answer = rehearse("rehearse", "Plain", "--fault", "missing-image", "--", "true")
+
+    assert answer.code == 2
+    assert answer.err.splitlines()[-1] == (
+        "error: --fault missing-image: it is for orchestrator batch, and Plain has orchestrator "
+        "ec2; leave it out"
+    )
+    assert "synthesise the cluster" not in answer.err
+
+
 def test_the_command_shows_a_job_cancelled_for_want_of_capacity(
     rehearse: Callable[..., Answer],
 ) -> None:

@@ -252,9 +252,13 @@ class Clusters:
         if key == "Stacks":
             return [
                 stack("Other", Orchestrator="argo"),
+                stack("Foreign", Orchestrator="batch"),
+                stack("Odd", Orchestrator="ec2", NodeGroup="nodes"),
                 *(batch_stack(queue.title(), queue) for queue in self.created_at),
             ]
         created_at = self.created_at[params["jobQueue"]]
+        if params["jobQueue"] == "gone":
+            raise AwsRefusal("ClientException", "Job queue gone does not exist")
         if created_at is None:
             raise AwsRefusal("AccessDenied", f"may not list {params['jobQueue']}")
         return [self._job(params["jobQueue"], created_at)]
@@ -281,6 +285,7 @@ class Clusters:
         pytest.param({"one": 1, "two": 2}, "in-one", "in-one", id="id"),
         pytest.param({"one": 2, "two": 1}, "in-two", "in-two", id="id-in-another"),
         pytest.param({"one": None, "two": 2}, "pretrain", "in-two", id="one-is-refused"),
+        pytest.param({"gone": None, "two": 2}, "pretrain", "in-two", id="one-lost-its-queue"),
     ],
 )
 def test_a_job_is_looked_up_in_every_cluster(
@@ -302,7 +307,7 @@ def test_a_refusal_is_reported_where_no_job_is_found() -> None:
 
 
 def test_a_job_that_no_cluster_has_is_not_found() -> None:
-    region: Any = Clusters()
+    region: Any = Clusters(gone=None)
 
     with pytest.raises(TrainshedError, match="no job has the id or the name 'pretrain'"):
         find_job(region, "pretrain")

@@ -89,9 +89,11 @@ def scheduler_of(region: Region, cluster: str, outputs: Mapping[str, str]) -> Sc
     orchestrator = outputs.get(ORCHESTRATOR_OUTPUT)
     if orchestrator not in set(Orchestrator):
         return None
-    found: Scheduler = part(Orchestrator(orchestrator), "scheduler").connect(
-        region, cluster, outputs
-    )
+    schedules = part(Orchestrator(orchestrator), "scheduler")
+    # Stacks that are not ours may have an output of this name, too.
+    if not outputs.keys() >= schedules.OUTPUTS:
+        return None
+    found: Scheduler = schedules.connect(region, cluster, outputs)
     return found
 
 

@@ -94,21 +94,32 @@ class Launcher:
     Attributes:
         resource_type: its type of resource in the cluster's stack.
         deployed: returns the subnet into which it launches in a deployed stack, and what it gives
-            RunInstances of its own.
+            RunInstances of its own; None where AWS no longer has it.
         subnets: returns what a template says about its subnets, of resources by their type.
     """
 
     resource_type: str
-    deployed: Callable[[Subject, DeployedStack], tuple[str, Mapping[str, Any]]]
+    deployed: Callable[[Subject, DeployedStack], tuple[str, Mapping[str, Any]] | None]
     subnets: Callable[[Mapping[str, Mapping[str, Any]]], Any]
 
 
 def try_launch(subject: Subject, launcher: Launcher) -> Iterator[Violation | Finding]:
     """Yield why RunInstances with DryRun does not answer DryRunOperation."""
     stack = find_stack(subject.aws, subject.plan.name)
+    launch: _Launch | str | None
     # A stack may still have what another orchestrator launches with.
     if stack and stack.ids(launcher.resource_type):
         launch = _of_stack(subject, stack, launcher)
+        if launch is None:
+            name = stack.name
+            yield Violation(
+                path=("instance",),
+                message=f"no node of {name} can be launched: its {launcher.resource_type} was "
+                "deleted, but not by CloudFormation",
+                remedy=f"delete the stack and deploy it again: trainshed teardown {name} --stack "
+                f"{name}; npx cdk deploy {name}",
+            )
+            return
     else:
         launch = _of_template(subject, launcher)
     if isinstance(launch, str):
@@ -170,12 +181,15 @@ def _not_tried(subject: Subject, why: str, remedy: str) -> Finding:
     )
 
 
-def _of_stack(subject: Subject, stack: DeployedStack, launcher: Launcher) -> _Launch | str:
-    """Return the launch as the deployed cluster does it."""
+def _of_stack(subject: Subject, stack: DeployedStack, launcher: Launcher) -> _Launch | None:
+    """Return the launch as the deployed cluster does it; None when nothing launches its nodes."""
     [template_id] = stack.ids(_TEMPLATE)
     versions = {"LaunchTemplateId": template_id, "Versions": ["$Latest"]}
     subject.aws.start("ec2", "describe_launch_template_versions", **versions)
-    subnet, own = launcher.deployed(subject, stack)
+    deployed = launcher.deployed(subject, stack)
+    if deployed is None:
+        return None
+    subnet, own = deployed
     [version] = subject.aws.call("ec2", "describe_launch_template_versions", **versions)[
         "LaunchTemplateVersions"
     ]

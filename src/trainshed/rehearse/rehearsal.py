@@ -110,7 +110,7 @@ def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Se
         seen: is given the job again and again, with what its main node has printed since.
 
     Raises:
-        TrainshedError: the cluster has fewer nodes.
+        TrainshedError: the cluster has fewer nodes, or another orchestrator than the fault.
     """
     given = rehearsal.as_of
     as_of = parse_as_of(given) if given else project_needs(Path.cwd()).as_of
@@ -118,6 +118,8 @@ def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Se
         spec = read_spec(file).spec
         if spec and spec.name == rehearsal.cluster:
             _check_nodes(rehearsal, spec.instance.nodes.max)
+            if rehearsal.fault:
+                find_fault(rehearsal.fault, spec.orchestrator, spec.name)
     with job_path():
         with stages.stage("synthesise the cluster"):
             stacks = deployment.synthesised(rehearsal.cluster, place.temporary / "cdk.out")

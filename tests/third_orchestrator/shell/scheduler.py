@@ -23,6 +23,7 @@ _STATES = {
     "InProgress": JobState.RUNNING,
     "Success": JobState.SUCCEEDED,
 }
+OUTPUTS = frozenset({"JobEnvironment", "LogGroup"})
 
 
 def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> Scheduler:

@@ -28,13 +28,15 @@ def launch_is_possible(subject: Subject) -> Iterator[Violation | Finding]:
     return try_launch(subject, launcher)
 
 
-def _deployed(subject: Subject, stack: DeployedStack) -> tuple[str, Mapping[str, Any]]:
-    [found] = subject.aws.call(
+def _deployed(subject: Subject, stack: DeployedStack) -> tuple[str, Mapping[str, Any]] | None:
+    found = subject.aws.call(
         "batch",
         "describe_compute_environments",
         computeEnvironments=list(stack.ids(_ENVIRONMENT)),
     )["computeEnvironments"]
-    resources = found["computeResources"]
+    if not found:
+        return None
+    resources = found[0]["computeResources"]
     own = {
         "InstanceType": subject.plan.instance.name,
         "ImageId": resources["ec2Configuration"][0]["imageIdOverride"],

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from trainshed.aws import Region
+from trainshed.aws import Region, accepting
 from trainshed.errors import TrainshedError
 from trainshed.jobs.cloudwatch import read_end, read_page
 from trainshed.jobs.model import Job, ListedJob, LogPage, LogStream
@@ -29,6 +29,8 @@ _DESCRIBED_AT_ONCE = 100
 _SHORTEST_SECONDS = 60
 # The one group of nodes of our job definitions; an override has to name it as it stands there.
 _ALL_NODES = "0:"
+# Of a cluster's stack; without one of these, it is not that of a cluster.
+OUTPUTS = frozenset({"JobDefinition", "JobQueue"})
 
 
 def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> Scheduler:
@@ -158,10 +160,13 @@ class BatchScheduler:
         return gather(self.region, self.queue, others, evidence, questions)
 
     def _listed(self, **which: Any) -> list[ListedJob]:
-        summaries = self.region.pages(
-            "batch", "list_jobs", "jobSummaryList", jobQueue=self.queue, **which
-        )
-        return [read_listed(each) for each in summaries]
+        # A queue that was deleted has no jobs.
+        with accepting("ClientException", saying="does not exist"):
+            summaries = self.region.pages(
+                "batch", "list_jobs", "jobSummaryList", jobQueue=self.queue, **which
+            )
+            return [read_listed(each) for each in summaries]
+        return []
 
     def _by_id(self, job_id: str) -> Job | None:
         found = [each for each in self._describe([job_id]) if each["jobQueue"] == self.queue]

@@ -24,13 +24,13 @@ def launch_is_possible(subject: Subject) -> Iterator[Violation | Finding]:
     return try_launch(subject, launcher)
 
 
-def _deployed(subject: Subject, stack: DeployedStack) -> tuple[str, Mapping[str, Any]]:
-    [group] = subject.aws.call(
+def _deployed(subject: Subject, stack: DeployedStack) -> tuple[str, Mapping[str, Any]] | None:
+    found = subject.aws.call(
         "autoscaling",
         "describe_auto_scaling_groups",
         AutoScalingGroupNames=list(stack.ids(_GROUP)),
     )["AutoScalingGroups"]
-    return group["VPCZoneIdentifier"].split(",")[0], {}
+    return (found[0]["VPCZoneIdentifier"].split(",")[0], {}) if found else None
 
 
 def _subnets(properties: Mapping[str, Mapping[str, Any]]) -> Any:

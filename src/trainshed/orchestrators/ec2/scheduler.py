@@ -27,6 +27,8 @@ _LONGEST_NAME = 100
 _DELIVERY_SECONDS = 60
 # The plugin aws:runShellScript: timeoutSeconds.
 _LONGEST_SECONDS = 172800
+# Of a cluster's stack; without one of these, it is not that of a cluster.
+OUTPUTS = frozenset({"JobDocument", "LogGroup", "NodeGroup"})
 
 
 def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> Scheduler:
