@@ -41,7 +41,7 @@ _on_exit() {
 }
 trap '_on_exit "$BASH_COMMAND"' EXIT
 
-# Print a pinned fact: pin COMPONENT FIELD, or pin base FIELD. Nothing when the source lacks it.
+# Print a pinned field: pin COMPONENT FIELD, or pin base FIELD. Nothing when the source lacks it.
 pin() {
   "$HERE/pin" "$@" || {
     touch "$WORK/reported"

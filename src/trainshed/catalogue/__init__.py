@@ -1,6 +1,6 @@
 """What AWS says about the instance types that train models: the only home of hardware numbers.
 
-The facts are the EC2 API's own records (`data/instance_types.json`, `data/offerings.json`), the
+The data are the EC2 API's own records (`data/instance_types.json`, `data/offerings.json`), the
 records that the API has stopped returning (`data/withdrawn.json`), and a short commented overlay
 where the API is wrong or silent (`data/overlay.toml`).
 """

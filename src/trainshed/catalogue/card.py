@@ -20,9 +20,9 @@ class TypeCard:
     """What `trainshed catalogue show` shows of an instance type.
 
     Attributes:
-        instance: the facts.
+        instance: the type.
         zones: zone IDs that offer it, by region; the last known ones of a withdrawn type.
-        corrections: where the facts are not the EC2 API's own.
+        corrections: where the data are not the EC2 API's own.
         snapshot: the day of the newest answer of the EC2 API in the catalogue.
     """
 

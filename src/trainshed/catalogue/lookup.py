@@ -39,7 +39,7 @@ def all_types() -> tuple[str, ...]:
 
 @cache
 def lookup(name: str) -> InstanceType:
-    """Return the facts of an instance type.
+    """Return an instance type.
 
     Raises:
         UnknownName: the catalogue has no such type; the message names the nearest one.
@@ -84,7 +84,7 @@ def _record(name: str) -> Record:
 
 
 def interpret(record: Record) -> InstanceType:
-    """Return the facts in an API record, with the overlay where the API is wrong or silent.
+    """Return the instance type of an API record, with the overlay where the API is wrong or silent.
 
     Raises:
         TrainshedError: the record lacks a field, or has it in a form that is not known.

@@ -107,28 +107,28 @@ def _gbps(performance: str) -> float:
 
 
 def _accelerator(record: Record, overlay: Record) -> Accelerator:
-    facts = {**reported_accelerator(record), **overlay}
-    return Accelerator(**facts | {"family": AcceleratorFamily(facts["family"])})
+    fields = {**reported_accelerator(record), **overlay}
+    return Accelerator(**fields | {"family": AcceleratorFamily(fields["family"])})
 
 
 def reported_accelerator(record: Record) -> dict[str, Any]:
     """Return what an API record itself says about the accelerators, by the names of Accelerator."""
     device: Record = {}
-    facts: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if "GpuInfo" in record:
         device = record["GpuInfo"]["Gpus"][0]
-        facts = {"family": device["Manufacturer"].lower()}
+        fields = {"family": device["Manufacturer"].lower()}
     elif "NeuronInfo" in record:
         device = record["NeuronInfo"]["NeuronDevices"][0]
-        facts = {"family": AcceleratorFamily.NEURON, "cores": device["CoreInfo"]["Count"]}
+        fields = {"family": AcceleratorFamily.NEURON, "cores": device["CoreInfo"]["Count"]}
     elif "InferenceAcceleratorInfo" in record:
         device = record["InferenceAcceleratorInfo"]["Accelerators"][0]
-        facts = {"family": AcceleratorFamily.QUALCOMM}
+        fields = {"family": AcceleratorFamily.QUALCOMM}
     if device:
-        facts |= {
+        fields |= {
             "name": device["Name"],
             # Fractional GPUs (g6f) are reported as 0 GPUs with a partition size.
             "count": device.get("Count", 0) or device.get("LogicalGpuCount", 1),
             "memory_mib": device["MemoryInfo"]["SizeInMiB"],
         }
-    return facts
+    return fields

@@ -97,14 +97,14 @@ def synchronise(
             "zones": _zones(region),
             "types": _offerings(region, fresh),
         }
-    offered = {name for facts in offerings.values() for name in facts["types"]}
+    offered = {name for entry in offerings.values() for name in entry["types"]}
     gone = sorted(set(types["records"]) - offered)
     for name in gone:
-        places = {region: facts for region, facts in before.items() if name in facts["types"]}
+        places = {region: entry for region, entry in before.items() if name in entry["types"]}
         withdrawn[name] = {
-            "last_seen": max(facts["date"] for facts in places.values()),
+            "last_seen": max(entry["date"] for entry in places.values()),
             "first_missing": today.isoformat(),
-            "zones": {region: facts["types"][name] for region, facts in places.items()},
+            "zones": {region: entry["types"][name] for region, entry in places.items()},
             "record": records[name],
         }
     records = {name: record for name, record in records.items() if name in offered}

@@ -1,4 +1,4 @@
-"""Which software still serves which accelerator: facts that change, each with its source and date.
+"""Which software still serves which accelerator: data that change, each with its source and date.
 
 A rule is a function of its input, so it names these dates and asks no clock.
 """

@@ -52,11 +52,11 @@ class ContainerRepository:
     def __init__(self, region: Region, name: str, *, account: str | None = None) -> None:
         self.name, self._region = name, region
         self._registry = {"registryId": account} if account else {}
-        facts = self._found(name)
-        self.uri: str = facts["repositoryUri"]
-        self._mutability: str = facts.get("imageTagMutability", "MUTABLE")
+        described = self._found(name)
+        self.uri: str = described["repositoryUri"]
+        self._mutability: str = described.get("imageTagMutability", "MUTABLE")
         self._excluded = tuple(
-            entry["filter"] for entry in facts.get("imageTagMutabilityExclusionFilters", ())
+            entry["filter"] for entry in described.get("imageTagMutabilityExclusionFilters", ())
         )
 
     def _found(self, name: str) -> dict[str, Any]:
@@ -64,8 +64,8 @@ class ContainerRepository:
             answer = self._region.call(
                 "ecr", "describe_repositories", repositoryNames=[name], **self._registry
             )
-            facts: dict[str, Any] = answer["repositories"][0]
-            return facts
+            described: dict[str, Any] = answer["repositories"][0]
+            return described
         raise Failure(
             f"{self._region.name} has no repository {name!r}; deploy the cluster's containers "
             "stack first"

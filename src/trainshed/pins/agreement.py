@@ -56,8 +56,8 @@ def _repository(pins: Pins, name: str, path: Path) -> Iterator[Disagreement]:
         near = did_you_mean(name, tuple(pins.repositories))
         yield (*path, "repository"), f"{name!r} is not in repositories{near}"
     elif "{suite}" in (repository.suite or ""):
-        for base, facts in pins.bases.items():
-            if place in (base, family_of(base)) and facts.suite is None:
+        for base, system in pins.bases.items():
+            if place in (base, family_of(base)) and system.suite is None:
                 yield (
                     ("bases", base),
                     f"suite is missing, and repository {name} of component {path[1]} has one for "

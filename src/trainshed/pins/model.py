@@ -80,7 +80,7 @@ class SourceAmi(Pinned):
     """Account that owns it."""
 
 
-class BaseFacts(Pinned):
+class BaseSystem(Pinned):
     """What an AMI has from its distribution."""
 
     suite: Annotated[str, Field(pattern=forms.SUITE.pattern)] | None = None
@@ -95,7 +95,7 @@ class BaseFacts(Pinned):
     """As `uname -r` prints it."""
 
 
-class Base(BaseFacts):
+class Base(BaseSystem):
     """A distribution under our AMIs."""
 
     accelerators: Annotated[

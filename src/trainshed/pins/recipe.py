@@ -19,7 +19,7 @@ from trainshed.nodes.cells import ACCELERATORS, AGENTS
 from trainshed.pins.model import (
     CONTAINER,
     Base,
-    BaseFacts,
+    BaseSystem,
     Component,
     Pins,
     RepositorySource,
@@ -61,7 +61,7 @@ class Recipe(Model):
     """In the order of pins.json."""
 
 
-class AmiRecipe(BaseFacts, Recipe):
+class AmiRecipe(BaseSystem, Recipe):
     """What an AMI consists of, and what it is baked from."""
 
     source_ami: SourceAmi
@@ -118,19 +118,19 @@ def component_pin(pins: Pins, component: Component, place: str, base: str) -> Co
     """Return a component as it comes from one of its sources, on a base."""
     source = component.sources[place]
     version = source.version or component.version
-    facts: dict[str, Any] = source.model_dump(exclude={"repository"}) | {"version": version}
+    fields: dict[str, Any] = source.model_dump(exclude={"repository"}) | {"version": version}
     basis = [component.basis]
     if isinstance(source, RepositorySource):
         repository = pins.repositories[source.repository]
-        facts |= repository.model_dump(exclude={"basis"})
+        fields |= repository.model_dump(exclude={"basis"})
         basis.append(repository.basis)
         if repository.suite:
             suite = pins.bases[base].suite if base in pins.bases else None
-            facts["suite"] = repository.suite.replace("{suite}", suite or "")
+            fields["suite"] = repository.suite.replace("{suite}", suite or "")
     for field in ("url", "signature", "key"):
-        if facts.get(field):
-            facts[field] = facts[field].replace("{version}", version)
-    return ComponentPin(**(facts | {"basis": basis}))
+        if fields.get(field):
+            fields[field] = fields[field].replace("{version}", version)
+    return ComponentPin(**(fields | {"basis": basis}))
 
 
 def recipe_files(pins: Pins) -> dict[str, str]:
@@ -141,20 +141,20 @@ def recipe_files(pins: Pins) -> dict[str, str]:
         files[f"{accelerator}-{agent}-{base}.json"] = recipe_text(recipe)
         for refused, why in pins.bases[base].refused.items():
             # Packer asks for the rest before it says why.
-            facts = {"refused": why, **_of_base(pins.bases[base]), "components": {}}
-            text = json.dumps(facts, indent=2) + "\n"
+            fields = {"refused": why, **_of_base(pins.bases[base]), "components": {}}
+            text = json.dumps(fields, indent=2) + "\n"
             files[f"{accelerator}-{refused}-{base}.json"] = text
     return files
 
 
 def recipe_text(recipe: Recipe) -> str:
     """Return a recipe as JSON, each component on a line of its own."""
-    facts = recipe.model_dump(exclude={"components"}, exclude_none=True)
+    fields = recipe.model_dump(exclude={"components"}, exclude_none=True)
     components = ",\n".join(
         f"    {json.dumps(name)}: {component.model_dump_json(exclude_defaults=True)}"
         for name, component in recipe.components.items()
     )
-    head = json.dumps(facts, indent=2).removesuffix("\n}")
+    head = json.dumps(fields, indent=2).removesuffix("\n}")
     return f'{head},\n  "components": {{\n{components}\n  }}\n}}\n'
 
 
@@ -197,7 +197,7 @@ def require_current_recipes(packer: Path, pins: Pins) -> None:
 
 
 def _of_base(base: Base) -> dict[str, Any]:
-    return base.model_dump(include={*BaseFacts.model_fields})
+    return base.model_dump(include={*BaseSystem.model_fields})
 
 
 def _components(pins: Pins, accelerator: str, agent: str, base: str) -> dict[str, Any]:

@@ -55,13 +55,13 @@ def _found(subject: Subject) -> CapacityReservation | None:
 def _differences(subject: Subject, found: CapacityReservation) -> Iterator[_Difference]:
     plan = subject.plan
     zone = found.zone_id if plan.zone.is_id else found.zone_name
-    facts = (
+    pairs = (
         _Difference("instance type", found.instance_type, plan.instance.name, ("instance", "type")),
         _Difference("zone", zone, plan.zone.name, ("zone",)),
         _Difference("platform", found.platform, _LINUX, _path(subject)),
         _Difference("tenancy", found.tenancy, "default", _path(subject)),
     )
-    yield from (each for each in facts if each.has and each.has != each.asked)
+    yield from (each for each in pairs if each.has and each.has != each.asked)
 
 
 def _usable(subject: Subject) -> list[CapacityReservation]:

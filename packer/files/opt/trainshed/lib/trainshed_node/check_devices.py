@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from trainshed_node.devices import DEVICES, find, verbs_devices
 from trainshed_node.pci import count
 from trainshed_node.recipe import Recipe
-from trainshed_node.results import BAKE, FAILED, OK, Result, fact, unchecked
+from trainshed_node.results import BAKE, FAILED, OK, Result, unchecked, verdict
 from trainshed_node.system import has_command
 
 
@@ -30,14 +30,14 @@ def _efa_comes_first() -> Result:
     if not efa:
         return unchecked(name, "this machine has none")
     others = [device for device, is_efa in devices[:efa] if not is_efa]
-    return fact(name, not others, detail=f"{', '.join(others)} before them")
+    return verdict(name, not others, detail=f"{', '.join(others)} before them")
 
 
 def _check(kind: str, stage: str) -> Result:
     name = f"{kind} device"
     tool = DEVICES[kind].command[0]
     if not has_command(tool):
-        return fact(name, False, detail=f"there is no {tool}")
+        return verdict(name, False, detail=f"there is no {tool}")
     expected = count(DEVICES[kind].cards)
     if not expected:
         return unchecked(name, "this machine has none on its PCI bus")

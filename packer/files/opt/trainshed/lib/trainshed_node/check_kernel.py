@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from trainshed_node.dkms import modules
 from trainshed_node.lustre_efa import KEFALND
 from trainshed_node.recipe import Recipe
-from trainshed_node.results import FAILED, OK, Result, fact, unchecked
+from trainshed_node.results import FAILED, OK, Result, unchecked, verdict
 from trainshed_node.system import has_command, run
 
 
@@ -41,12 +41,12 @@ def _hold(recipe: Recipe) -> Result:
         # NAME-EPOCH:VERSION-RELEASE.*
         held = set(re.findall(r"^(\S+?)-\d+:", locked, re.MULTILINE))
         loose = [package for package in packages if package not in held]
-    return fact("kernel hold", not loose, detail=f"not held: {', '.join(loose)}")
+    return verdict("kernel hold", not loose, detail=f"not held: {', '.join(loose)}")
 
 
 def _dkms(kernel: str) -> Iterator[Result]:
     for module in modules(kernel):
-        yield fact(
+        yield verdict(
             f"dkms {module.name}",
             module.state == "installed",
             version=module.version,
@@ -56,12 +56,12 @@ def _dkms(kernel: str) -> Iterator[Result]:
 
 def _lustre(kernel: str) -> Result:
     if not has_command("mount.lustre"):
-        return fact("lustre module", False, detail="there is no mount.lustre")
+        return verdict("lustre module", False, detail="there is no mount.lustre")
     done = run("modinfo", "-k", kernel, "lustre")
     if not done.ok:
-        return fact("lustre module", False, detail=f"none for {kernel}: {done.last_line}")
+        return verdict("lustre module", False, detail=f"none for {kernel}: {done.last_line}")
     versions = [line.split()[1] for line in done.output.splitlines() if line.startswith("version:")]
-    return fact("lustre module", True, version=versions[0] if versions else "")
+    return verdict("lustre module", True, version=versions[0] if versions else "")
 
 
 def _lustre_over_efa(kernel: str) -> Result:
@@ -71,4 +71,4 @@ def _lustre_over_efa(kernel: str) -> Result:
         return unchecked(
             "lustre over efa", f"no module {KEFALND}: nodes with storage.lustre.efa refuse to boot"
         )
-    return fact("lustre over efa", True, version=done.output.strip())
+    return verdict("lustre over efa", True, version=done.output.strip())

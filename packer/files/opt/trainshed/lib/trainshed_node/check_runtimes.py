@@ -8,7 +8,7 @@ from pathlib import Path
 from trainshed_node.documents import read_object
 from trainshed_node.errors import NodeError
 from trainshed_node.recipe import Recipe
-from trainshed_node.results import FAILED, OK, Result, fact
+from trainshed_node.results import FAILED, OK, Result, verdict
 from trainshed_node.system import has_command
 
 _DOCKER = Path("/etc/docker/daemon.json")
@@ -31,7 +31,7 @@ def check_runtimes(recipe: Recipe) -> Iterator[Result]:
         yield _containerd_runtime(_RUNTIMES[recipe.accelerator])
     elif recipe.accelerator in _RUNTIMES:
         # nodeadm writes containerd's configuration at boot, and looks for this.
-        yield fact(
+        yield verdict(
             "containerd runtime",
             has_command("nvidia-container-runtime"),
             detail="there is no nvidia-container-runtime for nodeadm to find",
@@ -44,7 +44,7 @@ def _docker_runtime(name: str) -> Result:
     try:
         settings = read_object(_DOCKER)
     except NodeError as error:
-        return fact("docker runtime", False, detail=str(error))
+        return verdict("docker runtime", False, detail=str(error))
     chosen = settings.get("default-runtime", "runc")
     if name not in settings.get("runtimes", {}):
         wrong = f"{_DOCKER} does not say what {name} is"
@@ -61,7 +61,7 @@ def _gpu_support() -> Result:
         wrong = f"{_ECS_OF_AMI} has no {_GPU_SUPPORT}"
     elif any(line.startswith("ECS_ENABLE_GPU_SUPPORT=") for line in users):
         wrong = f"{_ECS_OF_USERS} overrides {_GPU_SUPPORT} of {_ECS_OF_AMI}"
-    return fact("ecs gpu support", not wrong, detail=wrong)
+    return verdict("ecs gpu support", not wrong, detail=wrong)
 
 
 def _lines(path: Path) -> list[str]:
@@ -75,7 +75,7 @@ def _containerd_runtime(name: str) -> Result:
     """
     joined = _JOINED.exists()
     path = _CONTAINERD if joined else _CONTAINERD_TEMPLATE
-    return fact(
+    return verdict(
         "containerd runtime",
         f'default_runtime_name = "{name}"' in [line.strip() for line in _lines(path)],
         detail=f"{path} does not make {name} the default",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from trainshed_node.lustre import HELD
 from trainshed_node.pci import ACCELERATORS, NVSWITCHES, Card, count
 from trainshed_node.recipe import Recipe
-from trainshed_node.results import BOOT, FAILED, OK, Result, fact
+from trainshed_node.results import BOOT, FAILED, OK, Result, verdict
 from trainshed_node.system import run
 
 _ENABLED = ("enabled", "enabled-runtime", "alias", "generated")
@@ -92,7 +92,7 @@ def _service(service: Service, stage: str) -> Result:
         return Result(name, "", "", FAILED, "is not enabled")
     if stage == BOOT and service.has_to_run():
         active = run("systemctl", "is-active", unit).output.strip()
-        return fact(name, active == "active", detail=f"is {active or 'unknown'}")
+        return verdict(name, active == "active", detail=f"is {active or 'unknown'}")
     return Result(name, "", "", OK)
 
 
@@ -102,7 +102,7 @@ def _units_of_accelerator(accelerator: str) -> Result:
         *_UNITS_OF_ACCELERATOR[accelerator],
     )
     failed = [line.split()[0] for line in listed.output.splitlines() if line.strip()]
-    return fact(
+    return verdict(
         f"units of {accelerator}",
         listed.ok and not failed,
         detail=f"failed: {', '.join(failed)}; see journalctl --unit {failed[0]}"
@@ -114,7 +114,7 @@ def _units_of_accelerator(accelerator: str) -> Result:
 def _held(unit: str) -> Result:
     """A drop-in of the AMI must hold it until the first boot is done."""
     required = run("systemctl", "show", "--property=Requires", "--value", unit).output.split()
-    return fact(
+    return verdict(
         f"hold of {unit.removesuffix('.service')}",
         "trainshed-first-boot.service" in required,
         detail="does not wait for trainshed-first-boot.service",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from trainshed_node.pci import Card
 from trainshed_node.recipe import Recipe
-from trainshed_node.results import BAKE, FAILED, OK, Result, fact, unchecked
+from trainshed_node.results import BAKE, FAILED, OK, Result, unchecked, verdict
 from trainshed_node.system import run
 
 _SYSCTL = Path("/etc/sysctl.d")
@@ -42,7 +42,7 @@ def _locked_memory() -> Result:
                 both = {"soft", "hard"} if fields[1] == "-" else {fields[1]}
                 kinds = kinds | both if unlimited else kinds - both
     missing = sorted({"soft", "hard"} - kinds)
-    return fact("memlock", not missing, detail=f"{' and '.join(missing)} limit is not unlimited")
+    return verdict("memlock", not missing, detail=f"{' and '.join(missing)} limit is not unlimited")
 
 
 def _locked_memory_of_services(recipe: Recipe) -> Iterator[Result]:
@@ -53,7 +53,7 @@ def _locked_memory_of_services(recipe: Recipe) -> Iterator[Result]:
         (f"memlock of {runner}", ("--property=LimitMEMLOCK", f"{runner}.service")),
     ):
         limit = run("systemctl", "show", "--value", *arguments).output.strip()
-        yield fact(name, limit in _UNLIMITED, detail=f"is {limit or 'unknown'}, not unlimited")
+        yield verdict(name, limit in _UNLIMITED, detail=f"is {limit or 'unknown'}, not unlimited")
 
 
 def _own_sysctls() -> dict[str, str]:
@@ -84,7 +84,7 @@ def _sysctl(key: str, expected: str, stage: str) -> Result:
 def _huge_pages() -> Result:
     """The rules of the AMI reserve them where a card is that needs them."""
     if not _HUGE_PAGES_RULES.exists():
-        return fact("huge pages", False, detail=f"there is no {_HUGE_PAGES_RULES}")
+        return verdict("huge pages", False, detail=f"there is no {_HUGE_PAGES_RULES}")
     needed = [
         int(rule["pages"])
         for rule in _HUGE_PAGES_RULE.finditer(_HUGE_PAGES_RULES.read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from trainshed_node.recipe import Recipe
-from trainshed_node.results import FAILED, OK, Result, fact, unchecked
+from trainshed_node.results import FAILED, OK, Result, unchecked, verdict
 from trainshed_node.system import run
 
 _ARGUMENTS = Path("/etc/trainshed/kernel-arguments")
@@ -24,7 +24,9 @@ def check_tuning(recipe: Recipe) -> Iterator[Result]:
         if in_container:
             yield unchecked(name, "a container has its host's kernel", expected=argument)
         else:
-            yield fact(name, argument in given, detail=f"the kernel was booted without {argument}")
+            yield verdict(
+                name, argument in given, detail=f"the kernel was booted without {argument}"
+            )
     yield _clock(in_container)
     if recipe.accelerator == "nvidia":
         yield _gpu_clocks()
@@ -50,4 +52,4 @@ def _gpu_clocks() -> Result:
     if not any(Path("/dev").glob("nvidia[0-9]*")):
         return unchecked(name, "this machine has no GPU")
     state = run("systemctl", "is-active", _GPU_CLOCKS).output.strip()
-    return fact(name, state == "active", detail=f"{_GPU_CLOCKS} is {state or 'unknown'}")
+    return verdict(name, state == "active", detail=f"{_GPU_CLOCKS} is {state or 'unknown'}")

@@ -29,22 +29,22 @@ class Component:
 
     Attributes:
         name: for instance `efa-installer`.
-        facts: version, kind, url and so on, as `recipe.json` has them.
+        fields: version, kind, url and so on, as `recipe.json` has them.
         packages: exact version of each of its packages; none for an archive.
     """
 
     name: str
-    facts: Mapping[str, Any]
+    fields: Mapping[str, Any]
     packages: Mapping[str, str]
 
     @property
     def version(self) -> str:
         """As the vendor writes it, for this base."""
-        return text(self.facts, "version", self.name)
+        return text(self.fields, "version", self.name)
 
     def field(self, name: str) -> object:
-        """Return a fact; None when the component does not have it."""
-        return self.packages if name == "packages" else self.facts.get(name)
+        """Return a field; None when the component does not have it."""
+        return self.packages if name == "packages" else self.fields.get(name)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Recipe:
         accelerator: `habana`, `neuron` or `nvidia`; `cpu` for a container image without one.
         agent: `ec2`, `ecs` or `eks`; `container` for a container image.
         base: the distribution, for instance `ubuntu-22.04`.
-        base_facts: its kernel, release and so on; empty for a container image.
+        base_fields: its kernel, release and so on; empty for a container image.
         components: by name, in the order of `packer/pins.json`.
         ami: `ami.json`: when the AMI was built, of which commit, and with which NVIDIA driver;
             empty for a container image.
@@ -64,14 +64,14 @@ class Recipe:
     accelerator: str
     agent: str
     base: str
-    base_facts: Mapping[str, Any]
+    base_fields: Mapping[str, Any]
     components: Mapping[str, Component]
     ami: Mapping[str, Any]
 
     @property
     def kernel(self) -> str:
         """The pinned kernel, as `uname -r` prints it."""
-        return text(self.base_facts, "kernel", f"base {self.base}")
+        return text(self.base_fields, "kernel", f"base {self.base}")
 
     def __str__(self) -> str:
         """Name it as messages do."""
@@ -99,16 +99,16 @@ def read_recipe(home: Path) -> Recipe:
         NodeError: a file is missing or wrong.
     """
     path = home / "recipe.json"
-    facts = read_object(path)
+    fields = read_object(path)
     accelerator, agent, base = (
-        text(facts, key, str(path)) for key in ("accelerator", "orchestrator", "base")
+        text(fields, key, str(path)) for key in ("accelerator", "orchestrator", "base")
     )
     ami = {} if agent == "container" else read_object(home / "ami.json")
     components = {
         name: Component(name, each, _of_driver(each.get("packages", {}), ami))
-        for name, each in facts.pop("components", {}).items()
+        for name, each in fields.pop("components", {}).items()
     }
-    return Recipe(accelerator, agent, base, facts, components, ami)
+    return Recipe(accelerator, agent, base, fields, components, ami)
 
 
 def _of_driver(packages: Mapping[str, str], ami: Mapping[str, Any]) -> Mapping[str, str]:

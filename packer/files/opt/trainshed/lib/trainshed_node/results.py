@@ -27,7 +27,7 @@ class Result:
     detail: str = ""
 
 
-def fact(name: str, holds: bool, *, version: str = "", detail: str = "") -> Result:
+def verdict(name: str, holds: bool, *, version: str = "", detail: str = "") -> Result:
     """Return the result of a yes-or-no question; `detail` says what is wrong if it is no."""
     return Result(name, version, "", OK if holds else FAILED, "" if holds else detail)
 

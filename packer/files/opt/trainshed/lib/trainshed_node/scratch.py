@@ -82,22 +82,22 @@ def _model(block: Path) -> str:
 def _found_again(disks: list[Path], log: Log) -> str | None:
     """The file system that an earlier boot made, if it is still there."""
     for block in disks:
-        facts = _signature(f"/dev/{block.name}")
-        if facts.get("TYPE") == "linux_raid_member" and _is_ours(facts):
+        signature = _signature(f"/dev/{block.name}")
+        if signature.get("TYPE") == "linux_raid_member" and _is_ours(signature):
             return _assembled([disk for disk in disks if _is_member(disk)], log)
-        if "TYPE" in facts and facts.get("LABEL") == _LABEL:
+        if "TYPE" in signature and signature.get("LABEL") == _LABEL:
             return f"/dev/{block.name}"
     return None
 
 
 def _is_member(block: Path) -> bool:
-    facts = _signature(f"/dev/{block.name}")
-    return facts.get("TYPE") == "linux_raid_member" and _is_ours(facts)
+    signature = _signature(f"/dev/{block.name}")
+    return signature.get("TYPE") == "linux_raid_member" and _is_ours(signature)
 
 
-def _is_ours(facts: dict[str, str]) -> bool:
+def _is_ours(signature: dict[str, str]) -> bool:
     # mdadm calls an array HOST:NAME.
-    return facts.get("LABEL", "").rpartition(":")[2] == _LABEL
+    return signature.get("LABEL", "").rpartition(":")[2] == _LABEL
 
 
 def _assembled(members: list[Path], log: Log) -> str:
@@ -145,9 +145,9 @@ def _in_use(block: Path) -> str | None:
         return "has partitions"
     if any((block / "holders").glob("*")):
         return "is part of another device"
-    facts = _signature(f"/dev/{block.name}")
-    if facts:
-        return f"holds {facts.get('TYPE') or facts.get('PTTYPE') or 'something'}"
+    signature = _signature(f"/dev/{block.name}")
+    if signature:
+        return f"holds {signature.get('TYPE') or signature.get('PTTYPE') or 'something'}"
     return None
 
 

@@ -11,7 +11,7 @@ from trainshed_node.system import run
 _GIB = 1024**3
 
 
-def system_facts() -> dict[str, str]:
+def operating_system() -> dict[str, str]:
     """Return the distribution, kernel, architecture, disk use and time to boot, as text.
 
     The time is that from the kernel's start until systemd had started everything; none while it
@@ -22,12 +22,12 @@ def system_facts() -> dict[str, str]:
     release = dict(assignment.split("=", 1) for assignment in shlex.split(written, comments=True))
     disk = shutil.disk_usage("/")
     booted = run("systemctl", "show", "--property=FinishTimestampMonotonic", "--value").output
-    facts = {
+    found = {
         "distribution": release.get("PRETTY_NAME", release.get("ID", "")),
         "kernel": run("uname", "-r").output.strip(),
         "architecture": run("uname", "-m").output.strip(),
         "disk": f"{disk.used / _GIB:.1f} of {disk.total / _GIB:.1f} GiB used",
     }
     if (microseconds := booted.strip()).isdigit() and int(microseconds):
-        facts["boot"] = f"{int(microseconds) / 1e6:.1f} s"
-    return facts
+        found["boot"] = f"{int(microseconds) / 1e6:.1f} s"
+    return found
