@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator
 
+from trainshed.aws import Region
 from trainshed.errors import Failure, TrainshedError
+from trainshed.jobs.cloudwatch import read_page
 from trainshed.jobs.model import Job, JobNode, LogStream
 from trainshed.jobs.scheduler import Scheduler
 from trainshed.jobs.watching import watch
@@ -15,11 +17,11 @@ class LogReader:
     """Reads one log stream after the other, each line once.
 
     Args:
-        scheduler: what runs the job.
+        region: where they are.
     """
 
-    def __init__(self, scheduler: Scheduler) -> None:
-        self._scheduler = scheduler
+    def __init__(self, region: Region) -> None:
+        self._region = region
         self._stream: LogStream | None = None
         self._token: str | None = None
         self._begun: set[LogStream] = set()
@@ -41,7 +43,7 @@ class LogReader:
     def _rest(self) -> Iterator[str]:
         """Yield the lines of the current stream that are not read yet."""
         while stream := self._stream:
-            page = self._scheduler.log(stream, self._token)
+            page = read_page(self._region, stream, self._token)
             yield from page.lines
             before, self._token = self._token, page.next_token
             if self._token == before:
@@ -77,7 +79,7 @@ def log_lines(scheduler: Scheduler, job: Job, index: int | None) -> Iterator[str
     """
     node = node_of(job, index)
     printed = False
-    for line in LogReader(scheduler).read(node.log):
+    for line in LogReader(scheduler.region).read(node.log):
         printed = True
         yield line
     if not printed:
@@ -98,7 +100,7 @@ def follow(
     Raises:
         TrainshedError: there is no such node.
     """
-    reader = LogReader(scheduler)
+    reader = LogReader(scheduler.region)
     before = node_of(job, index).past_logs
     for now in watch(scheduler, job, pause):
         if now.state.is_over and not job.state.is_over:

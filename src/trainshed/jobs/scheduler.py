@@ -7,7 +7,7 @@ from typing import Protocol
 from trainshed.account.deployed_stacks import all_outputs, find_stack
 from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import Failure, TrainshedError
-from trainshed.jobs.model import Job, ListedJob, LogPage, LogStream
+from trainshed.jobs.model import Job, ListedJob
 from trainshed.jobs.submission import Submission, job_name
 from trainshed.jobs.why.evidence import Evidence
 from trainshed.jobs.why.questions import Questions
@@ -20,6 +20,10 @@ class Scheduler(Protocol):
     @property
     def service(self) -> str:
         """Name of the AWS service, for messages."""
+
+    @property
+    def region(self) -> Region:
+        """Where its jobs run, and CloudWatch Logs has what they print."""
 
     def submit(self, submission: Submission) -> str:
         """Submit a job; return its id.
@@ -56,17 +60,6 @@ class Scheduler(Protocol):
 
     def most_nodes(self) -> int:
         """Return how many nodes its jobs may have."""
-
-    def log(self, stream: LogStream, token: str | None) -> LogPage:
-        """Return a page of what a node has printed; without lines when it has printed nothing.
-
-        Args:
-            stream: the node's log.
-            token: `next_token` of the page before; None for the first page.
-        """
-
-    def log_end(self, stream: LogStream, most: int) -> LogPage:
-        """Return the last entries, at most so many; without lines when there are none."""
 
     def evidence(self, job: Job, now: datetime, questions: Questions) -> Evidence:
         """Return what AWS says about a job and what it needs, without what its nodes have printed.

@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from trainshed.aws import Region
-from trainshed.jobs.cloudwatch import read_end, read_page
-from trainshed.jobs.model import Ending, Job, JobNode, JobState, ListedJob, LogPage, LogStream
+from trainshed.jobs.model import Ending, Job, JobNode, JobState, ListedJob, LogStream
 from trainshed.jobs.nodes import running_nodes
 from trainshed.jobs.scheduler import Scheduler
 from trainshed.jobs.submission import Submission
@@ -97,14 +96,6 @@ class ShellScheduler:
     def most_nodes(self) -> int:
         """Return how many nodes run."""
         return len(running_nodes(self.region, self.cluster))
-
-    def log(self, stream: LogStream, token: str | None) -> LogPage:
-        """Return a page of a node's output."""
-        return read_page(self.region, stream, token)
-
-    def log_end(self, stream: LogStream, most: int) -> LogPage:
-        """Return the end of a node's output."""
-        return read_end(self.region, stream, most)
 
     def evidence(self, job: Job, now: datetime, questions: Questions) -> Evidence:
         """Ask nothing more."""

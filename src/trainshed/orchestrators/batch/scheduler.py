@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from trainshed.aws import Region, accepting
 from trainshed.errors import TrainshedError
-from trainshed.jobs.cloudwatch import read_end, read_page
-from trainshed.jobs.model import Job, ListedJob, LogPage, LogStream
+from trainshed.jobs.model import Job, ListedJob
 from trainshed.jobs.scheduler import Scheduler
 from trainshed.jobs.submission import Submission
 from trainshed.jobs.why.evidence import Evidence
@@ -143,14 +142,6 @@ class BatchScheduler:
     def most_nodes(self) -> int:
         """Return how many nodes its jobs may have."""
         return job_definitions.most_nodes(self.region, self.definition)
-
-    def log(self, stream: LogStream, token: str | None) -> LogPage:
-        """Return a page of what a node has printed."""
-        return read_page(self.region, stream, token)
-
-    def log_end(self, stream: LogStream, most: int) -> LogPage:
-        """Return the last entries of what a node has printed."""
-        return read_end(self.region, stream, most)
 
     def evidence(self, job: Job, now: datetime, questions: Questions) -> Evidence:
         """Return what AWS says about a job, its queue, and the nodes that the queue launches."""

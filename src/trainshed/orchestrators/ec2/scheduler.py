@@ -11,8 +11,7 @@ from uuid import uuid4
 from trainshed.account.tags import BOOT_TAG
 from trainshed.aws import Region
 from trainshed.errors import Failure, TrainshedError
-from trainshed.jobs.cloudwatch import read_end, read_page
-from trainshed.jobs.model import Job, ListedJob, LogPage, LogStream
+from trainshed.jobs.model import Job, ListedJob
 from trainshed.jobs.nodes import Node, running_nodes
 from trainshed.jobs.scheduler import Scheduler
 from trainshed.jobs.sent_files import VARIABLE
@@ -140,14 +139,6 @@ class Ec2Scheduler:
             "autoscaling", "describe_auto_scaling_groups", AutoScalingGroupNames=[self.group]
         )["AutoScalingGroups"]
         return int(group["DesiredCapacity"])
-
-    def log(self, stream: LogStream, token: str | None) -> LogPage:
-        """Return a page of what a node has printed."""
-        return read_page(self.region, stream, token)
-
-    def log_end(self, stream: LogStream, most: int) -> LogPage:
-        """Return the last entries of what a node has printed."""
-        return read_end(self.region, stream, most)
 
     def evidence(self, job: Job, now: datetime, questions: Questions) -> Evidence:
         """Ask nothing more: a job says itself how each node ended, and waits for nothing."""
