@@ -109,7 +109,7 @@ def test_files_go_with_a_job_to_every_node_and_to_every_attempt(
     [
         (("--send", "none.py", "--", "true"), "--send none.py: there is no such file or folder"),
         (("--send", "clusters", "--plain", "--", "true"), "--plain: the files of --send need"),
-        (("--send", "clusters", "--recipe", "health"), "the recipe health has its own files"),
+        (("--send", "clusters", "--recipe", "health"), "ready job health has its own files"),
     ],
 )
 def test_files_that_cannot_go_with_a_job_are_reported(
