@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Way, cost_row, total
 from trainshed.errors import TrainshedError
-from trainshed.orchestrators import part
+from trainshed.orchestrators import traits
 from trainshed.parts.cluster import planned_cluster
 from trainshed.parts.model import inside_out
 from trainshed.plan import CapacityKind, ClusterPlan
@@ -117,7 +117,7 @@ def _run_nodes(plan: ClusterPlan, nodes: int | None, hours: float) -> int:
 
 
 def _ways(plan: ClusterPlan, prices: PriceList) -> Iterator[Way]:
-    not_on_spot = part(plan.orchestrator, "costs").NOT_ON_SPOT
+    not_on_spot = traits(plan.orchestrator).not_on_spot
     remarks = {
         Purchase.ON_DEMAND: "a reservation costs the same, also while its nodes do not run",
         Purchase.SPOT: f"an order of magnitude; {not_on_spot}",

@@ -12,7 +12,6 @@ A folder has a module for each part that others ask for, by `part(name, "plan")`
 | parts | the parts of a cluster that start its jobs, as its plan has them |
 | scheduler | what runs the jobs of a deployed cluster: a `trainshed.jobs.scheduler.Scheduler` |
 | risks | what a change of its resources does to jobs, and to the nodes that run them |
-| costs | which costs of a cluster depend on it, beside the charges of its parts |
 | faults | what can go wrong with a job in a rehearsal |
 """
 
@@ -54,6 +53,7 @@ class Traits:
         image: model of `image` there.
         fields: of the cluster file, that its resources follow from, by how their types begin.
         job_logs: construct id of the log group that keeps the output of jobs.
+        not_on_spot: why its nodes are not bought on Spot.
         without: what its jobs do not do, for those who ask for it with a field of another one.
     """
 
@@ -69,6 +69,7 @@ class Traits:
     image: type[Model]
     fields: Mapping[str, str]
     job_logs: str
+    not_on_spot: str
     without: str
 
 

@@ -18,5 +18,6 @@ TRAITS = Traits(
     image=NoImage,
     fields={"AWS::AutoScaling::": "instance"},
     job_logs="ShellLogs",
+    not_on_spot="nodes that are kept are not on Spot, where EC2 may take them back",
     without="jobs are shell scripts",
 )

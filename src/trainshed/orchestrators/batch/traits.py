@@ -40,5 +40,6 @@ TRAITS = Traits(
     image=ImageSpec,
     fields={"AWS::Batch::ComputeEnvironment": "instance", "AWS::Batch::Job": "job"},
     job_logs="BatchLogs",
+    not_on_spot="AWS Batch runs no multi-node jobs on Spot",
     without="jobs run in containers",
 )

@@ -21,5 +21,6 @@ TRAITS = Traits(
     image=NoImage,
     fields={"AWS::AutoScaling::": "instance", "AWS::SSM::Document": "job"},
     job_logs="Ec2Logs",
+    not_on_spot="nodes that are kept are not on Spot, where EC2 may take them back",
     without="jobs run on the nodes themselves, and once",
 )
