@@ -347,7 +347,7 @@ def test_a_link_in_the_artifact_posts_nothing(
     comment = step("Comment", tmp_path, github_environment(github, tmp_path, programs), {})
 
     assert comment.returncode == 2
-    assert "review.md is not read, because it is a link" in comment.stderr
+    assert "review.md cannot be read: it is a link" in comment.stderr
     assert github.notes == []
 
 
@@ -520,7 +520,7 @@ def test_a_link_in_the_artifact_of_gitlab_posts_nothing(
     )
 
     assert comment.returncode == 2
-    assert f"{linked} is not read, because it is a link" in comment.stderr
+    assert f"{linked} cannot be read: it is a link" in comment.stderr
     assert gitlab.notes == []
 
 

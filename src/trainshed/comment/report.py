@@ -24,7 +24,7 @@ def read_report(file: Path) -> str:
     # Of an artifact that a program unpacked, both may be links to files of the machine.
     for each in (file.parent, file):
         if each.is_symlink():
-            raise TrainshedError(f"{each} is not read, because it is a link and may lead anywhere")
+            raise TrainshedError(f"{each} cannot be read: it is a link, which may lead anywhere")
     try:
         text = read_text(file)
     except ReadError as error:
