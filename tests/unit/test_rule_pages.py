@@ -1,5 +1,6 @@
 """The pages of the rules, and what `make docs` writes."""
 
+import re
 import runpy
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -143,3 +144,13 @@ def test_pages_are_in_no_navigation_but_their_index_is() -> None:
 
     assert "docs/rules/README.md" in settings
     assert "not_in_nav: |\n  /docs/rules/TS-*.md\n" in settings
+
+
+def test_no_page_has_two_sections_of_one_name(pages: Mapping[str, str]) -> None:
+    twice = {
+        name: headings
+        for name, text in pages.items()
+        if len(set(headings := re.findall(r"^## .*", text, re.MULTILINE))) < len(headings)
+    }
+
+    assert twice == {}

@@ -133,7 +133,10 @@ def _sections(rule: Rule) -> Iterator[str]:
 
 def _asks(check: Check) -> Iterator[str]:
     if check.actions:
-        yield "\n## IAM actions\n\n" + "".join(f"- `{action}`\n" for action in check.actions)
+        only = " or ".join(check.orchestrators)
+        where = f", with orchestrator {only}" if only else ""
+        actions = "".join(f"- `{action}`\n" for action in check.actions)
+        yield f"\n## IAM actions{where}\n\n{actions}"
     if check.answers:
         answered = ", ".join(check.answers)
         yield (

@@ -161,11 +161,11 @@ def timeout(evidence: Evidence) -> Iterator[Violation]:
     over=jobs,
     title="The queue ended the job because it waited too long",
     severity=Severity.ERROR,
-    why="Somebody, or the queue, ended the job.",
+    why="A queue ends a job that waits longer than the queue allows; the reason is quoted.",
     remedy="Fix what the reason names, and submit it again",
 )
 def waited_too_long(evidence: Evidence) -> Iterator[Violation]:
-    """The queue ended the job."""
+    """A queue ends a job that waits longer than the queue allows."""
     job = evidence.job
     if job.state is JobState.FAILED and job.reason and job.cause is EndCause.WAITED_TOO_LONG:
         yield Violation(
@@ -180,15 +180,11 @@ def waited_too_long(evidence: Evidence) -> Iterator[Violation]:
     over=jobs,
     title="Somebody ended the job",
     severity=Severity.ERROR,
-    why="""
-Somebody ended the job; the reason is quoted.
-
-Somebody, or the queue, ended the job.
-""",
+    why="Somebody asked AWS to end the job; the reason is quoted.",
     remedy="Submit it again",
 )
 def stopped(evidence: Evidence) -> Iterator[Violation]:
-    """Somebody ended the job."""
+    """Somebody asked AWS to end the job."""
     job = evidence.job
     if job.state is JobState.FAILED and job.reason and job.cause is EndCause.STOPPED:
         yield Violation(
