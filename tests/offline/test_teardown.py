@@ -258,6 +258,26 @@ def test_a_cluster_whose_queue_is_gone_goes_too(
     assert found["jobs"] == []
 
 
+def test_jobs_of_an_earlier_version_are_not_ended_unseen(
+    clean_aws: EmbeddedAws,
+    deploy: Callable[[tuple[str, ...]], None],
+    teardown: Run,
+    synthesise: Synthesise,
+    clusters: Path,
+) -> None:
+    deploy(("TrainNetwork",))
+    folder = synthesise(load_fleet([clusters / "train.yaml"]))
+    template = json.loads((folder / "TrainCluster.template.json").read_text())
+    del template["Outputs"]["Orchestrator"]
+    clean_aws.deploy(template, stack_name="TrainCluster")
+
+    refused = teardown("TrainCluster", "--yes", "--end-jobs")
+
+    assert refused.code == 1
+    assert "deploy it again, then tear down: npx cdk deploy TrainCluster" in refused.err
+    assert "or delete it with its jobs: npx cdk destroy TrainCluster" in refused.err
+
+
 def test_storage_that_left_the_file_is_found_and_deleted_alone(
     clean_aws: EmbeddedAws,
     deploy: Callable[[tuple[str, ...]], None],

@@ -9,9 +9,9 @@ import pytest
 
 from trainshed.aws import AwsRefusal
 from trainshed.cli.job_display import display
-from trainshed.errors import TrainshedError
+from trainshed.errors import Failure, TrainshedError
 from trainshed.jobs.model import EndCause, Job, JobState, ranges
-from trainshed.jobs.scheduler import find_job
+from trainshed.jobs.scheduler import find_job, find_scheduler
 from trainshed.jobs.watching import watch
 
 NODES = 250
@@ -311,3 +311,38 @@ def test_a_job_that_no_cluster_has_is_not_found() -> None:
 
     with pytest.raises(TrainshedError, match="no job has the id or the name 'pretrain'"):
         find_job(region, "pretrain")
+
+
+class HalfDeployed:
+    """A region with a stack that has no outputs.
+
+    Args:
+        status: of the stack.
+    """
+
+    name = "us-west-2"
+
+    def __init__(self, status: str) -> None:
+        self.status = status
+
+    def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
+        assert operation == "describe_stacks"
+        described = {"StackName": "Train", "StackId": "arn:train", "StackStatus": self.status}
+        return {"Stacks": [described]}
+
+    def pages(self, service: str, operation: str, key: str, **params: Any) -> Any:
+        return []
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        ("CREATE_IN_PROGRESS", "wait until that is over"),
+        ("ROLLBACK_COMPLETE", "deploy it again: npx cdk deploy Train"),
+    ],
+)
+def test_a_cluster_that_is_not_ready_for_jobs_is_refused(status: str, advice: str) -> None:
+    region: Any = HalfDeployed(status)
+
+    with pytest.raises(Failure, match=f"Train in us-west-2 is {status} and has no .*; {advice}"):
+        find_scheduler(region, "Train")

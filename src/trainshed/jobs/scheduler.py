@@ -98,7 +98,7 @@ def find_scheduler(region: Region, cluster: str) -> Scheduler:
         cluster: its name, which is that of its stack.
 
     Raises:
-        Failure: it is not deployed.
+        Failure: it is not deployed, or not wholly.
     """
     stack = find_stack(region, cluster)
     if stack is None:
@@ -107,9 +107,10 @@ def find_scheduler(region: Region, cluster: str) -> Scheduler:
         )
     found = scheduler_of(region, cluster, stack.outputs)
     if found is None:
+        busy = stack.status.endswith("_IN_PROGRESS")
         raise Failure(
             f"the stack {cluster} in {region.name} is {stack.status} and has no outputs for jobs; "
-            f"deploy it again: npx cdk deploy {cluster}"
+            + ("wait until that is over" if busy else f"deploy it again: npx cdk deploy {cluster}")
         )
     return found
 

@@ -114,7 +114,8 @@ def _unfinished_jobs(region: Region, compute: DeployedStack) -> list[ListedJob]:
     if scheduler is None and compute.outputs:
         raise Failure(
             f"{compute.name} was deployed by an earlier version, whose jobs cannot be looked up; "
-            f"deploy it again, then tear down: npx cdk deploy {compute.name}"
+            f"deploy it again, then tear down: npx cdk deploy {compute.name}; or delete "
+            f"it with its jobs: npx cdk destroy {compute.name}"
         )
     return scheduler.jobs(unfinished=True) if scheduler else []
 
