@@ -30,6 +30,13 @@ findings:
     TS-ZON-001: there is one account
   severity: {F3034: info}
 """.lstrip()
+# Its stacks are as ours make them, like all of the first one's but its own.
+PLAIN = """
+name: PlainCluster
+region: us-west-2
+orchestrator: ec2
+instance: {type: trn1.32xlarge}
+""".lstrip()
 # With a warning of ours, which the synthesis has as an annotation.
 WARNED = CLUSTER + "job: {timeout_hours: 240}\n"
 # One defect for each tool, and what the app's own code acknowledges.
@@ -43,7 +50,7 @@ from trainshed_stacks import add_fleet
 
 app = cdk.App()
 files = cluster_files(app.node.try_get_context("clusters"), "-c clusters=")
-(stack,) = add_fleet(app, load_fleet(files))
+stack, _ = add_fleet(app, load_fleet(files))
 filters = {
     "FilterPattern": "[time, level",
     "LogGroupName": "log",
@@ -85,6 +92,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (folder / "app.py").write_text(APP)
     (folder / "clusters").mkdir()
     (folder / "clusters" / "one.yaml").write_text(WARNED)
+    (folder / "clusters" / "plain.yaml").write_text(PLAIN)
     before = Path.cwd()
     os.chdir(folder)
     yield folder
@@ -95,7 +103,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def report(project: Path) -> TemplateReport:
     """What the tools say about it; asked once, because that takes many seconds."""
     steps: list[str] = []
-    plans = load_fleet([Path("clusters/one.yaml")]).clusters
+    plans = load_fleet([Path("clusters/one.yaml"), Path("clusters/plain.yaml")]).clusters
     report = check_templates(plans, Path(), None, steps.append)
     assert any("synthesised" in step for step in steps)
     return report
