@@ -8,7 +8,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from trainshed.orchestrators.batch.limits import LONGEST_UPDATE_MINUTES
+from trainshed.catalogue.batch import LONGEST_UPDATE_MINUTES
 from trainshed.plan import ContainerPlan
 from trainshed.spec import BucketGrant, NodeRange
 from trainshed_constructs.compute.ecs_agent_policy import ecs_agent_statements, ecs_agent_wildcards

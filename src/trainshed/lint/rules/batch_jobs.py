@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily, InstanceType
+from trainshed.catalogue.batch import LONGEST_UPDATE_MINUTES
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.lint.batch_parts import (
     COMPUTE_ENVIRONMENT,
@@ -23,7 +24,6 @@ from trainshed.lint.parts import known_types
 from trainshed.lint.read import NotDecided, read, value_of
 from trainshed.lint.symbol import logical_id
 from trainshed.lint.template import TemplateResource, TemplateValue
-from trainshed.orchestrators.batch.limits import LONGEST_UPDATE_MINUTES
 
 _MULTI_NODE = "https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html"
 _EFA = "https://docs.aws.amazon.com/batch/latest/userguide/efa.html"

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed.catalogue import AcceleratorFamily, InstanceType
+from trainshed.catalogue.batch import LONGEST_UPDATE_MINUTES
 from trainshed.orchestrators.batch.container import plan_container
-from trainshed.orchestrators.batch.limits import LONGEST_UPDATE_MINUTES
 from trainshed.orchestrators.batch.traits import BatchJobSpec
 from trainshed.plan.capacity import CapacityKind, CapacityPlan
 from trainshed.plan.container import ContainerPlan

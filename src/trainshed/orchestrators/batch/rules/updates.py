@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from trainshed.catalogue.batch import LONGEST_UPDATE_MINUTES
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.orchestrators import Orchestrator
-from trainshed.orchestrators.batch.limits import LONGEST_UPDATE_MINUTES
 from trainshed.plan import CapacityKind, ClusterPlan
 
 # CloudFormation's schema of schemas, timeoutInMinutes; that of the compute environment has none.
