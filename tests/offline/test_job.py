@@ -376,7 +376,7 @@ def test_a_job_is_cancelled_whether_it_waits_or_runs(
     done = job("cancel", job_id, "--reason", "wrong data")
 
     assert done.code == 0
-    assert done.out.startswith(f"ending job {job_id} (TrainCluster), which was ")
+    assert done.out.startswith(f"ending job {job_id} (TrainCluster) of TrainCluster, which was ")
     assert job("watch", job_id).code == 1
     explained = job("why", job_id)
     assert rules(explained) == ["TS-JOB-019"]

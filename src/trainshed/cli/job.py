@@ -257,7 +257,9 @@ def cancel(
 
     scheduler, found = find_job(_region(region), job)
     end_job(scheduler, found, reason)
-    say(f"ending job {found.job_id} ({found.name}), which was {found.status}")
+    say(
+        f"ending job {found.job_id} ({found.name}) of {scheduler.cluster}, which was {found.status}"
+    )
 
 
 @app.command()

@@ -25,6 +25,10 @@ class Scheduler(Protocol):
     def region(self) -> Region:
         """Where its jobs run, and CloudWatch Logs has what they print."""
 
+    @property
+    def cluster(self) -> str:
+        """Name of the cluster."""
+
     def submit(self, submission: Submission) -> str:
         """Submit a job; return its id.
 

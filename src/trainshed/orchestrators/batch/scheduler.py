@@ -37,11 +37,14 @@ def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> Schedul
 
     Args:
         region: the cluster's.
-        cluster: its name; its queue does not need it.
+        cluster: its name.
         outputs: of its stack.
     """
     return BatchScheduler(
-        region=region, queue=outputs["JobQueue"], definition=outputs["JobDefinition"]
+        region=region,
+        cluster=cluster,
+        queue=outputs["JobQueue"],
+        definition=outputs["JobDefinition"],
     )
 
 
@@ -52,6 +55,7 @@ class BatchScheduler:
     Attributes:
         service: name of the AWS service, for messages.
         region: the cluster's.
+        cluster: its name.
         queue: ARN of its job queue.
         definition: ARN of its job definition, with the revision.
     """
@@ -59,6 +63,7 @@ class BatchScheduler:
     service: ClassVar[str] = "AWS Batch"
 
     region: Region
+    cluster: str
     queue: str
     definition: str
 
