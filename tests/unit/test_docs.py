@@ -10,6 +10,7 @@ from documented import left_out
 
 from trainshed.cli import GROUPS
 from trainshed.findings.rule import all_rules
+from trainshed.orchestrators import Orchestrator, traits
 from trainshed.plan import load_fleet
 
 ROOT = Path(__file__).parents[2]
@@ -135,3 +136,15 @@ def test_the_page_on_first_boots_says_in_how_many_hours_failures_are_counted() -
 
     assert said
     assert set(said) == {str(train.failed_boot_hours)}
+
+
+@pytest.mark.parametrize(
+    ("orchestrator", "nodes"), [(Orchestrator.BATCH, "AWS Batch"), (Orchestrator.EC2, "plain EC2")]
+)
+def test_the_page_on_networks_names_the_services_that_nodes_call(
+    orchestrator: Orchestrator, nodes: str
+) -> None:
+    page = (ROOT / "docs/networks.md").read_text(encoding="utf-8")
+    [services] = re.findall(rf"^\| {nodes} \| (.+?)\. Without", page, re.M)
+
+    assert tuple(re.findall("`(.+?)`", services)) == traits(orchestrator).services

@@ -69,8 +69,8 @@ class ReservationGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
-    """What nodes find in some reservations together; each sentence names them.
+class ReservedCapacity:
+    """The instances that some reservations hold together; each sentence names them.
 
     Attributes:
         total: how many instances they are for.
@@ -85,13 +85,13 @@ class Room:
     rest: str
 
 
-def room_in(reservations: Sequence[CapacityReservation]) -> Room:
-    """Return what nodes find in some reservations that are there at the same time."""
+def reserved_in(reservations: Sequence[CapacityReservation]) -> ReservedCapacity:
+    """Return the instances of some reservations that are there at the same time."""
     total = sum(each.total for each in reservations)
     free = sum(each.available for each in reservations)
     names = " and ".join(map(str, reservations))
     are, have, their = ("are", "have", "their") if len(reservations) > 1 else ("is", "has", "its")
-    return Room(
+    return ReservedCapacity(
         total=total,
         free=free,
         size=f"{names} {are} for {total} instances",

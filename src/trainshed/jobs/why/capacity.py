@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from trainshed.account.capacity_reservations import CapacityReservation, room_in
+from trainshed.account.capacity_reservations import CapacityReservation, reserved_in
 from trainshed.catalogue import increase_command
 from trainshed.catalogue.capacity_blocks import ENDS_EARLY
 from trainshed.findings import Severity, Violation, rule
@@ -100,15 +100,15 @@ def reservation(evidence: Evidence) -> Iterator[Violation]:
             if why:
                 yield Violation(message=f"{each} {why[0]}", remedy=why[1])
         return
-    room, nodes = room_in(usable), evidence.job.node_count
-    if room.total < nodes:
+    reserved, nodes = reserved_in(usable), evidence.job.node_count
+    if reserved.total < nodes:
         yield Violation(
-            message=f"{room.size}, and the job has {nodes} nodes",
-            remedy=f"submit with --nodes {room.total}",
+            message=f"{reserved.size}, and the job has {nodes} nodes",
+            remedy=f"submit with --nodes {reserved.total}",
         )
-    elif evidence.waits and room.free < nodes and not evidence.instances:
+    elif evidence.waits and reserved.free < nodes and not evidence.instances:
         yield Violation(
-            message=room.rest,
+            message=reserved.rest,
             remedy="wait until the others are free, or ask for fewer nodes",
         )
 

@@ -9,7 +9,7 @@ from trainshed.account.capacity_reservations import (
     find_group,
     find_reservation,
     most_at_once,
-    room_in,
+    reserved_in,
 )
 from trainshed.catalogue.capacity_blocks import ENDS_EARLY
 from trainshed.findings import Basis, Severity, Violation, rule
@@ -215,18 +215,18 @@ def reservation_is_large_enough(subject: Subject) -> Iterator[Violation]:
     together = most_at_once(usable, subject.now) or usable
     if not together:
         return
-    room, is_open = room_in(together), all(each.state == "active" for each in together)
-    if room.total < nodes:
+    reserved, is_open = reserved_in(together), all(each.state == "active" for each in together)
+    if reserved.total < nodes:
         yield Violation(
             path=("instance", "nodes", "max"),
-            message=f"{room.size}, and the cluster has up to {nodes}",
-            remedy=f"set instance.nodes.max to {room.total}, or name a resource group of several "
-            "Capacity Blocks that are there at one time",
+            message=f"{reserved.size}, and the cluster has up to {nodes}",
+            remedy=f"set instance.nodes.max to {reserved.total}, or name a resource group of "
+            "several Capacity Blocks that are there at one time",
         )
-    elif is_open and room.free + own_nodes(subject) < nodes:
+    elif is_open and reserved.free + own_nodes(subject) < nodes:
         yield Violation(
             path=_path(subject),
-            message=f"{room.rest}, and the cluster has up to {nodes} nodes",
+            message=f"{reserved.rest}, and the cluster has up to {nodes} nodes",
             remedy="end what else runs there, or run smaller jobs",
         )
 
