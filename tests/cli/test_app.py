@@ -93,10 +93,11 @@ def test_wrong_input_is_one_line_and_exit_code_2(
 
 
 def test_an_interrupt_ends_it_without_a_traceback(tmp_path: Path) -> None:
-    # In place of Node: it says that it was started, and answers nothing until the app is gone.
+    # In place of Node: it says that it was started, and answers nothing until the app is gone. It
+    # keeps its output open (3), because the app fails at the end of it.
     started, node = tmp_path / "started", tmp_path / "node"
     os.mkfifo(started)
-    node.write_text(f"#!/bin/sh\necho started >'{started}'\nexec cat >/dev/null\n")
+    node.write_text(f"#!/bin/sh\necho started >'{started}'\nexec cat 3>&1 >/dev/null\n")
     node.chmod(0o755)
     app = subprocess.Popen(
         [sys.executable, APP],
