@@ -9,7 +9,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from moto.ec2.models import instance_types
+from moto.ec2.models.instance_types import InstanceTypeBackend
 
 from trainshed import catalogue
 from trainshed.catalogue.sync import DATA_FOLDER
@@ -113,14 +113,20 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def account(moto: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An account with the types that have accelerators and one other, of moto's thousand."""
+    """An account with the types that have accelerators and two others, of moto's thousand.
+
+    One of the two has EFA.
+    """
+    others = {"m7i.large", "c7gn.16xlarge"}
     accelerators = {"GpuInfo", "InferenceAcceleratorInfo", "NeuronInfo"}
-    offered = {
-        name: record
-        for name, record in instance_types.INSTANCE_TYPES.items()
-        if name in {*catalogue.all_types(), "m7i.large"} or accelerators & record.keys()
-    }
-    monkeypatch.setattr(instance_types, "INSTANCE_TYPES", offered)
+    offered = [
+        record
+        for record in InstanceTypeBackend.instance_types
+        if record.name in {*catalogue.all_types(), *others} or accelerators & record.keys()
+    ]
+    assert others < {record.name for record in offered}
+    assert len(offered) < len(InstanceTypeBackend.instance_types) / 10
+    monkeypatch.setattr(InstanceTypeBackend, "instance_types", offered)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
 
