@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from app_here import synthesise_in_this_process
 from command_line import Answer
 from documented import examples
 from reviewed_project import APP, CLUSTER, commit_all, git, write_project
 from terminal import session
 
 from trainshed import __version__
-from trainshed.checks.templates import checkov
+from trainshed.checks.templates import checking, checkov
 from trainshed.checks.templates.program import Judge
 from trainshed.cli import review as command
 from trainshed.findings import Severity
@@ -466,10 +467,11 @@ def test_a_stopped_review_leaves_no_worktree(project: Project, way: str, code: i
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Review]:
-    """The review of a one-line change to a real app, by all tools; made once, in many seconds."""
+    """The review of a one-line change to a real app, by all tools; made once, in some seconds."""
     folder = tmp_path_factory.mktemp("real")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        patch.setattr(checking, "synthesise", synthesise_in_this_process)
         for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
             patch.setenv(name, os.devnull)
         write_project(folder / "project", (TEMPLATE / "app.py").read_text())

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from app_here import synthesise_in_this_process
 from command_line import Answer, runner
 from preflight_account import Account
 
 from embedded_aws.faults import Fault
+from trainshed.checks.templates import checking
 from trainshed.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -108,8 +110,9 @@ def test_what_is_accepted_stands_first_and_fails_nothing(
 
 @pytest.mark.synth
 def test_in_a_project_the_templates_are_judged_and_the_launch_is_tried_by_them(
-    preflight: Callable[..., Answer],
+    preflight: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(checking, "synthesise", synthesise_in_this_process)
     Path("cdk.json").write_text(json.dumps({"app": f"python3 '{ROOT / 'app.py'}'"}))
 
     done = preflight("TrainCluster", "--json")
