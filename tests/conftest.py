@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import property_tests
 import pytest
+from one_engine import OneEngine
 
 from embedded_aws import service_models
 from embedded_aws.embedded import EmbeddedAws
@@ -114,6 +115,20 @@ def push_image() -> Callable[..., str]:
         return digest
 
     return push
+
+
+@pytest.fixture(scope="session")
+def started_engine() -> Iterator[OneEngine]:
+    """A process that compares templates."""
+    engine = OneEngine()
+    yield engine
+    engine.stop()
+
+
+@pytest.fixture
+def one_engine(started_engine: OneEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reviews in this process compare templates in one process of Node, not in one for each."""
+    monkeypatch.setattr("trainshed.review.engine.subprocess", started_engine)
 
 
 @pytest.fixture(scope="session")

@@ -71,7 +71,9 @@ class Project:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trainshed: Trainshed) -> Project:
+def project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trainshed: Trainshed, one_engine: None
+) -> Project:
     """A project in git that one commit has, and a branch of it; no tool judges its templates."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)

@@ -23,7 +23,7 @@ Command = Callable[..., Any]
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one_engine: None) -> Path:
     """The working directory, with an app; pip asks no index, and no tool judges the templates."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("APP_RUNS", str(tmp_path / "runs"))

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from trainshed.app.synthesis import SynthesisedStack
 from trainshed.findings.tools import ToolRun
 from trainshed.plan import Fleet
@@ -12,6 +14,7 @@ from trainshed.review.changes import compare_templates
 from trainshed.review.model import BrokenSide, Side
 from trainshed.review.reviewing import make_review
 
+pytestmark = pytest.mark.usefixtures("one_engine")
 ROOT = Path(__file__).parents[2]
 QUEUE = {"Resources": {"It": {"Type": "AWS::SQS::Queue"}}}
 

@@ -11,6 +11,7 @@ from trainshed.review.changes import compare_templates
 from trainshed.review.model import Level, RiskKind
 from trainshed.review.risks import risks
 
+pytestmark = pytest.mark.usefixtures("one_engine")
 ROOT = Path(__file__).parents[2]
 Template = Mapping[str, Any]
 
