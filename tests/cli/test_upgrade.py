@@ -117,7 +117,8 @@ def environment(new_environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def copy(folder: Path, *, with_pip: bool, symlinks: bool) -> None:
         assert (with_pip, symlinks) == (True, True)
-        shutil.copytree(new_environment, folder, symlinks=True)
+        # Pip replaces files, and writes into none.
+        shutil.copytree(new_environment, folder, symlinks=True, copy_function=os.link)
 
     monkeypatch.setattr(venv, "create", copy)
 
