@@ -23,6 +23,7 @@ PACKAGES = {
 }
 _TESTS = (ROOT / "tests", ROOT / "embedded-aws/tests")
 _COMMANDS = "trainshed.cli"
+_Node = ast.Import | ast.ImportFrom | ast.Name | ast.arg | ast.Constant
 
 
 def tests_for(path: Path) -> list[Path]:
@@ -55,6 +56,7 @@ def _module(path: Path) -> str:
     return ""
 
 
+@cache
 def _used(file: Path) -> set[str]:
     """Return the modules that a file of tests imports, and those of the fixtures that it uses."""
     tree = _tree(file)
@@ -69,7 +71,7 @@ def _used(file: Path) -> set[str]:
     for helper in _helpers(found):
         found |= _imported(_tree(helper))
     if "trainshed" in names or _COMMANDS in found:
-        found |= {f"{_COMMANDS}.{name}" for name in GROUPS if name in _texts(tree)}
+        found |= {f"{_COMMANDS}.{name}" for name in _texts(tree).intersection(GROUPS)}
     return found
 
 
@@ -93,24 +95,30 @@ def _tree(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
+@cache
+def _nodes(tree: ast.AST) -> list[_Node]:
+    """Return what is looked at; a walk over a program takes longer than all else here."""
+    return [each for each in ast.walk(tree) if isinstance(each, _Node)]
+
+
 def _names(tree: ast.AST) -> set[str]:
     return {
         each.arg if isinstance(each, ast.arg) else each.id
-        for each in ast.walk(tree)
+        for each in _nodes(tree)
         if isinstance(each, ast.arg | ast.Name)
     }
 
 
 def _texts(tree: ast.AST) -> set[str]:
     """Return the words in the texts of a program."""
-    texts = (each.value for each in ast.walk(tree) if isinstance(each, ast.Constant))
+    texts = (each.value for each in _nodes(tree) if isinstance(each, ast.Constant))
     return {word for text in texts if isinstance(text, str) for word in text.split()}
 
 
 def _imported(tree: ast.AST, of: set[str] | None = None) -> set[str]:
     """Return the modules that are imported, and what is imported of them; by certain names only."""
     found = set()
-    for each in ast.walk(tree):
+    for each in _nodes(tree):
         if isinstance(each, ast.Import | ast.ImportFrom):
             source = [each.module] if isinstance(each, ast.ImportFrom) and each.module else []
             for alias in each.names:
