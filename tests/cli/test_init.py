@@ -254,9 +254,7 @@ def test_nodes_that_are_no_number_are_asked_for_again(tmp_path: Path) -> None:
     asked = type_answers(tmp_path, "", "", "", *wrong, "3", "", "", options=["mine"])
 
     for answer in wrong:
-        assert (
-            f"'{answer}' is not a number of nodes; write it in digits, for instance 2\n" in asked
-        )
+        assert f"'{answer}' is not a number of nodes; write it in digits, for instance 2\n" in asked
     assert asked.count("largest number of nodes") == 4
     [cluster] = load_fleet([tmp_path / "mine/clusters/train.yaml"]).clusters
     assert cluster.nodes.max == 3
