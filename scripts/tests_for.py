@@ -1,8 +1,9 @@
 """Print the test files that depend on a path: `scripts/tests_for.py src/trainshed/lint`.
 
 A test depends on the modules that its file imports, or the fixtures and helpers that it uses, with
-all that those import in turn; and on the module of each command that it calls. Who imports a
-package depends on all that is in it, because modules of rules are loaded by their names.
+all that those import in turn; on the module of each command that it calls; and on what app.py
+imports, if it names that. Who imports a package depends on all that is in it, because modules of
+rules are loaded by their names.
 """
 
 import ast
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import grimp
 
+from embedded_aws.service_folders import service_folders
 from trainshed.cli import GROUPS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,7 +34,7 @@ def tests_for(path: Path) -> list[Path]:
     Raises:
         SystemExit: the path is neither.
     """
-    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    graph = _graph()
     changed = _module(path.resolve())
     if changed not in graph.modules:
         sys.exit(f"error: {path} is no module and no package of {', '.join(PACKAGES)}")
@@ -48,6 +50,16 @@ def tests_for(path: Path) -> list[Path]:
     ]
 
 
+def _graph() -> grimp.ImportGraph:
+    """Return who imports whom, with what the embedded AWS starts and loads by name."""
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    graph.add_import(importer="embedded_aws.process", imported="embedded_aws.server")
+    for folder in service_folders():
+        for module in (folder.__name__, *graph.find_descendants(folder.__name__)):
+            graph.add_import(importer="embedded_aws.services", imported=module)
+    return graph
+
+
 def _module(path: Path) -> str:
     for root in PACKAGES.values():
         if path.is_relative_to(root):
@@ -61,17 +73,26 @@ def _used(file: Path) -> set[str]:
     """Return the modules that a file of tests imports, and those of the fixtures that it uses."""
     tree = _tree(file)
     names, found = _names(tree), _imported(tree)
-    for folder in file.parents:
-        if (conftest := folder / "conftest.py").is_file():
-            around = _tree(conftest)
-            for fixture in around.body:
-                if isinstance(fixture, ast.FunctionDef) and fixture.name in names:
-                    names |= _names(fixture)
-                    found |= _imported(fixture) | _imported(around, of=_names(fixture))
+    fixtures = [
+        (each, around)
+        for folder in file.parents
+        if (conftest := folder / "conftest.py").is_file()
+        for around in (_tree(conftest),)
+        for each in around.body
+        if isinstance(each, ast.FunctionDef)
+    ]
+    # Fixtures use others, which stand before or after them.
+    while used := [each for each in fixtures if each[0].name in names]:
+        fixtures = [each for each in fixtures if each not in used]
+        for fixture, around in used:
+            names |= _names(fixture)
+            found |= _imported(fixture) | _imported(around, of=_names(fixture))
     for helper in _helpers(found):
         found |= _imported(_tree(helper))
     if "trainshed" in names or _COMMANDS in found:
         found |= {f"{_COMMANDS}.{name}" for name in _texts(tree).intersection(GROUPS)}
+    if "app.py" in _texts(tree):
+        found |= _imported(_tree(ROOT / "app.py"))
     return found
 
 

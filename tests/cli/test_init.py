@@ -219,7 +219,8 @@ def test_the_folder_in_the_next_steps_is_quoted(trainshed: Command, tmp_path: Pa
 def type_answers(folder: Path, *answers: str, options: Sequence[str] = ()) -> str:
     """Run init in a folder of a terminal in which somebody types, and return what it asked."""
     keyboard, terminal = os.openpty()
-    os.write(keyboard, "".join(f"{answer}\n" for answer in answers).encode())
+    # Who asks for more gets the end of the input (Ctrl-D), and does not wait for ever.
+    os.write(keyboard, "".join(f"{answer}\n" for answer in (*answers, "\x04")).encode())
     done = subprocess.run(
         [sys.executable, "-m", "trainshed.cli", "init", *options],
         cwd=folder,

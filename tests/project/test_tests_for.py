@@ -20,11 +20,24 @@ def found(path: str) -> set[str]:
         pytest.param("src/trainshed/lint", "tests/unit/test_lint_rules.py", id="import"),
         pytest.param("src/trainshed/lint/judging.py", "tests/cli/test_lint.py", id="command"),
         pytest.param("src/trainshed/checks/rules", "tests/unit/test_checks.py", id="by-name"),
-        pytest.param("stacks/trainshed_stacks", "tests/template/test_stacks.py", id="fixture"),
         pytest.param(
-            "embedded-aws/src/embedded_aws/batch",
-            "embedded-aws/tests/batch/test_job_states.py",
-            id="helper",
+            "stacks/trainshed_stacks",
+            "tests/offline/test_broken_clusters.py",
+            id="fixture-of-a-fixture",
+        ),
+        pytest.param(
+            "src/trainshed/pins/recipe.py", "tests/packer/test_repositories.py", id="helper"
+        ),
+        pytest.param("stacks/trainshed_stacks", "tests/cli/test_app.py", id="app"),
+        pytest.param(
+            "embedded-aws/src/embedded_aws/ec2",
+            "embedded-aws/tests/batch/test_job_environment.py",
+            id="service",
+        ),
+        pytest.param(
+            "embedded-aws/src/embedded_aws/gateway.py",
+            "embedded-aws/tests/batch/test_job_environment.py",
+            id="server",
         ),
     ],
 )
