@@ -116,7 +116,7 @@ lint: setup $(VENV)/checkov/.installed ## Check style, types, import rules, shel
 	@ruff format --check .
 	@mypy
 	@lint-imports
-	@shellcheck .ci/run scripts/checkov scripts/lint-github scripts/test-bare constructs/trainshed_constructs/compute/*.sh
+	@shellcheck .ci/run scripts/checkov scripts/lint-github scripts/test-bare src/trainshed/fast-node constructs/trainshed_constructs/compute/*.sh
 	@shellcheck -x packer/scripts/*.sh packer/scripts/lib/*.sh containers/shared/*
 	@hadolint --failure-threshold style containers/*/Dockerfile
 	@! command -v packer >/dev/null || packer fmt -check -diff packer
