@@ -37,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     config.pluginmanager.import_plugin("skips")
     config.pluginmanager.import_plugin("costs")
+    config.pluginmanager.import_plugin("planned_files")
     clash = [ROOT / "constructs.py", *ROOT.glob("constructs/__init__.py")]
     clash += (ROOT / "tests").rglob("constructs/__init__.py")
     if found := [path for path in clash if path.exists()]:
@@ -179,3 +180,12 @@ def synthesise(
         return assembly.resolve()
 
     return run
+
+
+@pytest.fixture
+def ordinary_user() -> Iterator[None]:
+    """Nobody instead of root, who may read every file."""
+    user = os.geteuid()
+    os.seteuid(user or 65534)
+    yield
+    os.seteuid(user)

@@ -17,9 +17,9 @@ def found(path: str) -> set[str]:
 @pytest.mark.parametrize(
     ("path", "test"),
     [
-        pytest.param("src/trainshed/lint", "tests/unit/test_lint_rules.py", id="import"),
+        pytest.param("src/trainshed/lint", "tests/lint/test_rules.py", id="import"),
         pytest.param("src/trainshed/lint/judging.py", "tests/cli/test_lint.py", id="command"),
-        pytest.param("src/trainshed/checks/rules", "tests/unit/test_checks.py", id="by-name"),
+        pytest.param("src/trainshed/checks/rules", "tests/checks/test_checks.py", id="by-name"),
         pytest.param(
             "stacks/trainshed_stacks",
             "tests/offline/test_broken_clusters.py",
@@ -46,7 +46,7 @@ def test_a_test_depends_on_what_it_reaches(path: str, test: str) -> None:
 
 
 def test_others_do_not() -> None:
-    assert "tests/unit/test_plan.py" not in found("src/trainshed/lint")
+    assert "tests/plan/test_plan.py" not in found("src/trainshed/lint")
 
 
 def test_what_is_no_module_is_refused() -> None:

@@ -12,7 +12,7 @@ from trainshed.review.changes import compare_templates
 from trainshed.review.risks import risks
 
 ROOT = Path(__file__).parents[2]
-TABLES = ROOT / "tests" / "unit" / "review_truth"
+TABLES = ROOT / "tests" / "review" / "truth"
 ROLE = "AWS::IAM::Role"
 Resources = Mapping[str, Any]
 
