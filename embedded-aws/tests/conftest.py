@@ -11,8 +11,8 @@ from in_process import in_process_aws
 from job_bench import job_aws
 
 from embedded_aws import service_models
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
 from embedded_aws.lifecycle import Project
 
 property_tests.load_profile()

@@ -24,7 +24,14 @@ from pathlib import Path
 
 from embedded_aws.actions import action
 from embedded_aws.constraints import checks_arguments
-from embedded_aws.hooks import when_faults_changed, when_instance_ended, when_serving, when_stopping
+from embedded_aws.hooks import (
+    when_account_made,
+    when_faults_changed,
+    when_instance_ended,
+    when_loaded,
+    when_serving,
+    when_stopping,
+)
 from embedded_aws.offered_controls import control, posted
 from werkzeug import Response
 
@@ -35,6 +42,16 @@ checks_arguments("transcribe", "BadRequestException")
 @action("transcribe", "ListVocabularies")
 def list_vocabularies(call):
     return {"Vocabularies": [{"VocabularyName": each} for each in heard]}
+
+
+@when_account_made
+def make(account, region):
+    heard.append(f"made {account} in {region}")
+
+
+@when_loaded
+def load():
+    heard.append("loaded")
 
 
 @when_serving
@@ -61,6 +78,17 @@ def change():
 def add(request, settings):
     heard.append(posted(request))
     return Response(status=204)
+'''
+BEFORE_MOTO = '''
+"""Says whether moto is there."""
+
+import sys
+from pathlib import Path
+
+
+def start():
+    if "moto" not in sys.modules:
+        Path(__file__).with_name("before-moto").touch()
 '''
 INVENTORY = '''
 """Vocabularies in the inventory."""
@@ -94,6 +122,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         folder.mkdir()
         (folder / "__init__.py").touch()
         (folder / "service.py").write_text(SERVICE)
+        (folder / "before_moto.py").write_text(BEFORE_MOTO)
         (folder / "inventory.py").write_text(INVENTORY)
         # Where a server runs, there may be no pytest.
         (folder / "fixtures.py").write_text("import no_such_module")
@@ -113,7 +142,15 @@ def test_its_arguments_are_checked(transcribe: Transcribe) -> None:
 
 
 def test_it_is_started_with_the_server(transcribe: Transcribe) -> None:
-    assert transcribe.heard()[0] == "serving us-west-2"
+    assert transcribe.heard()[:3] == [
+        "made 123456789012 in us-west-2",
+        "loaded",
+        "serving us-west-2",
+    ]
+
+
+def test_it_starts_something_before_moto_is_loaded(transcribe: Transcribe, folder: Path) -> None:
+    assert (folder / "before-moto").exists()
 
 
 def test_it_hears_that_an_instance_ended(transcribe: Transcribe) -> None:

@@ -8,10 +8,10 @@ import pytest
 from amis import AMAZON_LINUX
 from job_bench import job_aws
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
+from embedded_aws.job_settings import JobSettings
 
 _pause = threading.Event()
 _TOO_OFTEN = 500

@@ -13,8 +13,8 @@ from command_line import Answer, runner
 from deployed_jobs import CLUSTER, outputs
 from in_process import in_process_aws
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
 from trainshed.cli import main
 from trainshed.jobs import logs, watching
 from trainshed.plan import load_fleet

@@ -9,9 +9,9 @@ from typing import Any
 import job_bench
 import pytest
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
 from trainshed.plan import Fleet, plan_fleet
 from trainshed.spec import ClusterSpec
 

@@ -15,10 +15,10 @@ import pytest
 from command_bench import until
 from command_line import Answer
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
+from embedded_aws.job_settings import JobSettings
 from trainshed.errors import TrainshedError
 from trainshed.plan import load_fleet
 from trainshed.ready_jobs import Work

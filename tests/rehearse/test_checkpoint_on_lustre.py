@@ -23,8 +23,8 @@ from launched_nodes import LAUNCH
 from libraries import needs_libraries
 from node_root import NodeRoot, needs_namespaces
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
 from trainshed.jobs.sent_files import VARIABLE, pack
 
 ROOT = Path(__file__).parents[2]

@@ -18,8 +18,8 @@ from libraries import needs_libraries
 from skips import needs
 from terminal import session
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
 from trainshed.app.synthesis import SynthesisedStack
 from trainshed.cli import main
 from trainshed.cli import rehearse as rehearse_command

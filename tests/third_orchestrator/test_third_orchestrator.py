@@ -12,8 +12,8 @@ import job_bench
 import pytest
 from reviewed_project import commit_all, git
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent

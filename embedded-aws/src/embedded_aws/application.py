@@ -12,8 +12,8 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 
 from embedded_aws import service_models, services
 from embedded_aws.cloudformation.clients import client
+from embedded_aws.hooks import when_account_made
 from embedded_aws.plugins import plugins
-from embedded_aws.seed import NewAccount
 from embedded_aws.settings import ServerSettings
 
 
@@ -22,7 +22,8 @@ def build_application(settings: ServerSettings) -> DomainDispatcherApplication:
     service_models.share_within_moto()
     services.install()
     for account, region in product(settings.accounts, settings.regions):
-        for plugin in (NewAccount(), *plugins()):
+        when_account_made.call(account, region)
+        for plugin in plugins():
             plugin.seed(partial(client, account=account, region=region), account, region)
     moto = DomainDispatcherApplication(create_backend_app)
     for service in service_models.USUAL_SERVICES:

@@ -53,6 +53,10 @@ class ServingProcess:
     answer: Callable[..., None]
 
 
+# An account, by its id, comes into being in a region, by its code; perhaps once more.
+when_account_made: Hook[[str, str]] = Hook()
+# All is loaded of which the processes that answer requests are forks.
+when_loaded: Hook[[]] = Hook()
 # The process is about to answer requests.
 when_serving: Hook[[ServingProcess]] = Hook()
 # It answers no more.

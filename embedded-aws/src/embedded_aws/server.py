@@ -89,20 +89,20 @@ def _load_and_seed(settings: ServerSettings) -> _Serve:
     """
     gc.disable()
     from embedded_aws import service_models
-    from embedded_aws.lambda_ import forks
+    from embedded_aws.service_folders import BEFORE_MOTO, service_modules
 
     service_models.share()
     service_models.load_usual()
-    # Without moto and its state, a fork takes half the time.
     gc.freeze()
-    forks.start()
+    for module in service_modules(BEFORE_MOTO):
+        module.start()
     # moto reads its environment on import.
     from embedded_aws.application import build_application
-    from embedded_aws.iam.required_permissions import whole_reference
+    from embedded_aws.hooks import when_loaded
     from embedded_aws.serving import serve
 
     moto = build_application(settings)
-    whole_reference()
+    when_loaded.call()
     gc.freeze()
     gc.enable()
     return partial(serve, moto, settings)

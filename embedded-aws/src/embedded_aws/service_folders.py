@@ -10,6 +10,8 @@ import embedded_aws
 
 # Modules of services that commands and pytest load, which servers do not.
 CLIENT_MODULES = ("fixtures", "inventory", "options", "subcommands")
+# The module of a service whose `start` is called before moto is loaded.
+BEFORE_MOTO = "before_moto"
 # Folders without a service.
 _OTHERS = ("cli",)
 

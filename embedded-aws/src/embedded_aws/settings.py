@@ -9,9 +9,9 @@ from functools import cache
 from pkgutil import resolve_name
 from typing import Any
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.controls import Controls
 from embedded_aws.errors import EmbeddedAwsError, did_you_mean
+from embedded_aws.job_settings import JobSettings
 from embedded_aws.machine_settings import MachineSettings
 from embedded_aws.plugins import plugins
 
@@ -48,7 +48,7 @@ class ServerSettings:
         registry: `HOST:PORT` of a container registry on loopback, without authentication, that
             keeps what is pushed to ECR; None for an ECR that takes no pushes.
         machines: what instances are; None for no more than entries of its API.
-        jobs: how AWS Batch's jobs run.
+        jobs: how jobs run.
         secret_key: secret of the access keys of its accounts, by which it knows its callers; by
             default a new one. It is in no argument of a command and in no log.
 

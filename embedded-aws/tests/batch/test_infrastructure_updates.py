@@ -12,9 +12,9 @@ import pytest
 from botocore.exceptions import ClientError
 from job_bench import JobBench, job_aws
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
+from embedded_aws.job_settings import JobSettings
 
 WAIT = "echo running; exec sleep 100"
 NO_CAPACITY = Fault(

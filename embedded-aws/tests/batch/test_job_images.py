@@ -18,11 +18,11 @@ from skips import unless
 
 from embedded_aws.batch import job_files
 from embedded_aws.batch.job_images import FoundImage
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.batch.task_refused import TaskRefused
 from embedded_aws.ecr.stored_images import Part, StoredImage
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.hosts.image_files import ImageFiles, Unpacked, containers_unavailable
+from embedded_aws.job_settings import JobSettings
 
 PROGRAMS = ("sh", "cat", "ls", "id", "touch", "sleep", "grep")
 CONFIG = {

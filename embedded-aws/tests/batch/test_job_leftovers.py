@@ -11,8 +11,8 @@ from command_bench import until
 from job_bench import JobBench, job_aws
 from skips import needs
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
 
 # In every way a process may try to outlive its job.
 ESCAPE = "(setsid sh -c '(exec sleep {0}) &'); trap '' TERM HUP; echo running; sleep {0}"

@@ -8,8 +8,8 @@ import pytest
 from job_bench import JobBench, job_aws
 from plugin_package import write_plugin
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
 
 PLUGIN = """
 from embedded_aws.plugins import Plugin

@@ -9,10 +9,10 @@ from amis import AMAZON_LINUX
 from botocore.exceptions import ClientError
 
 from embedded_aws import services
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.faults import Fault
 from embedded_aws.faults_of_calls import faults
 from embedded_aws.hooks import when_faults_changed
+from embedded_aws.job_settings import JobSettings
 from embedded_aws.settings import ServerSettings
 
 _pause = threading.Event()

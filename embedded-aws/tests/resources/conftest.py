@@ -10,7 +10,7 @@ import pytest
 from embedded_aws import services
 from embedded_aws.cloudformation.clients import client as embedded_client
 from embedded_aws.cloudformation.resource import Made, Request, ResourceHandler, handler_of
-from embedded_aws.seed import NewAccount
+from embedded_aws.hooks import when_account_made
 
 ACCOUNT = "210987654321"
 REGION = "us-west-2"
@@ -75,9 +75,8 @@ class Deploy:
 def client() -> Client:
     """Gives boto3 clients of the embedded AWS."""
     services.install()
-    client = partial(embedded_client, account=ACCOUNT, region=REGION)
-    NewAccount().seed(client, ACCOUNT, REGION)
-    return client
+    when_account_made.call(ACCOUNT, REGION)
+    return partial(embedded_client, account=ACCOUNT, region=REGION)
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,8 @@ from command_bench import CommandBench, until
 from job_bench import job_aws
 from skips import needs
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
 
 APART = needs("ip", "unshare", "nsenter", root="each instance has a network namespace of its own")
 # In every way a process may try to outlive its instance.

@@ -12,8 +12,8 @@ from uuid import uuid4
 
 from networks import add_nat
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings
 

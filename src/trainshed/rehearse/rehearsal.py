@@ -9,8 +9,8 @@ from datetime import date
 from pathlib import Path
 from time import monotonic, sleep
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
 from embedded_aws.plugins import project_needs
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, parse_as_of

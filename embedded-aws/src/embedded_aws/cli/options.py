@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from embedded_aws.batch.job_settings import JobSettings
+from embedded_aws.job_settings import JobSettings
 from embedded_aws.machine_settings import MachineSettings
 from embedded_aws.plugins import project_needs
 from embedded_aws.service_folders import service_modules

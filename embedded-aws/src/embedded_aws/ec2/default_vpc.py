@@ -2,15 +2,18 @@
 
 VPC user guide, "Default VPCs": a subnet in each zone, an internet gateway, a route to it in the
 main route table. EC2 API reference, CreateSecurityGroup: VpcId is required where there is no
-default VPC. Inferred: the refusal's words. moto keeps using the default VPC that an account had at
-first, which the seed removes.
+default VPC. Inferred: the refusal's words.
+
+AWS gives one to a new account, which many owners delete. Here there is none, so that nothing
+depends on one. moto keeps using the one that an account had at first.
 """
 
 from typing import Any
 
-from moto.ec2.models import EC2Backend
+from moto.ec2.models import EC2Backend, ec2_backends
 
 from embedded_aws.actions import Call, Refusal, action, correction
+from embedded_aws.hooks import when_account_made
 
 
 @correction
@@ -18,6 +21,15 @@ def know_the_default_vpc() -> None:
     """Have moto look up the default VPC each time."""
     # mypy does not know attributes that are added to a class; moto offers no other way.
     EC2Backend.default_vpc = property(_default_vpc, _forget)  # type: ignore[assignment]
+
+
+@when_account_made
+def _take_default_vpc(account: str, region: str) -> None:
+    ec2 = ec2_backends[account][region]
+    for vpc in ec2.describe_vpcs(filters={"is-default": ["true"]}):
+        for subnet in ec2.describe_subnets(filters={"vpc-id": vpc.id}):
+            ec2.delete_subnet(subnet.id)
+        ec2.delete_vpc(vpc.id)
 
 
 def _default_vpc(ec2: EC2Backend) -> Any:

@@ -6,16 +6,21 @@ from dataclasses import asdict
 from werkzeug import Request, Response
 
 from embedded_aws.admission import Caller
-from embedded_aws.hooks import before_call
+from embedded_aws.hooks import before_call, when_loaded
 from embedded_aws.iam.api_calls import read_call
 from embedded_aws.iam.enforcement import denied, expiry, session_of
-from embedded_aws.iam.required_permissions import required_permissions
+from embedded_aws.iam.required_permissions import required_permissions, whole_reference
 from embedded_aws.iam.use_record import UseRecord
 from embedded_aws.offered_controls import control
 from embedded_aws.role_use import ROLES_PATH
 from embedded_aws.settings import ServerSettings
 
 _use_record = UseRecord()
+
+
+@when_loaded
+def _load_reference() -> None:
+    whole_reference()
 
 
 @before_call

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from embedded_aws.seed import NewAccount, seeded_amis
+from embedded_aws.ec2.ami_parameters import seeded_amis
+from embedded_aws.hooks import when_account_made
 
 ACCOUNT, REGION = "210987654321", "us-west-2"
 
@@ -84,7 +85,7 @@ def test_a_second_seeding_changes_nothing(client: Any) -> None:
         return len(versions), len(images), len(client("iam").list_roles()["Roles"])
 
     before = seen()
-    NewAccount().seed(client, ACCOUNT, REGION)
+    when_account_made.call(ACCOUNT, REGION)
 
     assert seen() == before
 

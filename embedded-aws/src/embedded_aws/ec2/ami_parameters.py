@@ -1,27 +1,20 @@
-"""The contents of a new account: AWS's AMIs and their parameters, AWS's policies and one role.
-
-As on AWS, it has no AMIs of its owner.
-
-The role is that of AWS Batch, which Batch would create with the first compute environment.
+"""AWS's and Canonical's AMIs that public parameters name, with these parameters.
 
 It changes moto's backends in the server's process, because the API lets nobody write below
 `/aws/service` or register an AMI as Amazon, and hundreds of calls would slow the start.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from moto.core.config import default_user_config
 from moto.ec2.models import ec2_backends
 from moto.ec2.models.amis import Ami
-from moto.iam.models import SERVICE_NAME_CONVERSION, iam_backends
 from moto.ssm.models import Parameter, ssm_backends
-from moto.utilities.utils import get_partition
 
-from embedded_aws.plugins import Plugin
+from embedded_aws.hooks import when_account_made
 
 # The Kubernetes versions that EKS had AMIs of on _BORN (newest: aws-cdk-lib 2.275.0's enum).
 _KUBERNETES_VERSIONS = ("1.32", "1.33", "1.34", "1.35", "1.36")
@@ -135,44 +128,10 @@ def _ubuntu_amis() -> Iterator[SeededAmi]:
             )
 
 
-class NewAccount(Plugin):
-    """Seeds what AWS gives a new account; plug-ins of other packages come after it.
-
-    AWS also gives a default VPC, which many owners delete: there is none, so that nothing here
-    depends on one.
-    """
-
-    def seed(self, client: Callable[[str], Any], account: str, region: str) -> None:
-        """Give an account in a region what AWS gives it; may be repeated."""
-        _give_policies_and_roles(account, region)
-        _take_default_vpc(account, region)
-        for ami in seeded_amis():
-            _give_ami(ami, account, region)
-
-
-def _give_policies_and_roles(account: str, region: str) -> None:
-    # moto has AWS's managed policies, and loads them where this says so.
-    default_user_config.setdefault("iam", {})["load_aws_managed_policies"] = True
-    # moto names a service's role AWSServiceRoleForbatch, AWS AWSServiceRoleForBatch.
-    SERVICE_NAME_CONVERSION.update(batch="Batch", ecs="ECS", eks="EKS", fsx="FSx", spot="Spot")
-    iam = iam_backends[account][get_partition(region)]
-    if not iam.aws_managed_policies:
-        iam.aws_managed_policies = iam._init_aws_policies()
-        iam.managed_policies |= iam._init_managed_policies()
-    if not any(role.name == "AWSServiceRoleForBatch" for role in iam.get_roles()):
-        role = iam.create_service_linked_role("batch.amazonaws.com", "", "")
-        iam.attach_role_policy(
-            f"arn:{get_partition(region)}:iam::aws:policy/aws-service-role/BatchServiceRolePolicy",
-            role.name,
-        )
-
-
-def _take_default_vpc(account: str, region: str) -> None:
-    ec2 = ec2_backends[account][region]
-    for vpc in ec2.describe_vpcs(filters={"is-default": ["true"]}):
-        for subnet in ec2.describe_subnets(filters={"vpc-id": vpc.id}):
-            ec2.delete_subnet(subnet.id)
-        ec2.delete_vpc(vpc.id)
+@when_account_made
+def _give_amis(account: str, region: str) -> None:
+    for ami in seeded_amis():
+        _give_ami(ami, account, region)
 
 
 def _give_ami(ami: SeededAmi, account: str, region: str) -> None:
