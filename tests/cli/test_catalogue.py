@@ -9,6 +9,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
+from documented import documented
 from moto.ec2.models.instance_types import InstanceTypeBackend
 
 from trainshed import catalogue
@@ -106,9 +107,11 @@ def test_the_list_has_every_type(trainshed: Trainshed) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "some/folder"
+    folder.mkdir(parents=True)
     for name in SNAPSHOT:
-        shutil.copy(DATA_FOLDER / name, tmp_path)
-    return tmp_path
+        shutil.copy(DATA_FOLDER / name, folder)
+    return folder
 
 
 @pytest.fixture
@@ -133,10 +136,12 @@ def account(moto: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("account")
 def test_a_sync_with_an_account_that_has_not_changed_changes_dates_only(
-    trainshed: Trainshed, folder: Path
+    trainshed: Trainshed, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+
     answer = trainshed(
-        "catalogue", "sync", "--region", "us-west-2", "--output", str(folder), "--json"
+        *documented("trainshed catalogue sync --region us-west-2 --output some/folder"), "--json"
     )
 
     # moto answers DescribeInstanceTypes with the records that the snapshot was made of.

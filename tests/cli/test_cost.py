@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from documented import documented
 from price_list_service import OFFERS, clients
 
 from trainshed.aws import Region
@@ -138,7 +139,7 @@ def test_sync_prints_what_changed_and_what_it_could_not_learn(
         Region, "_from_environment", lambda region, service: client(service, region.name)
     )
 
-    answer = trainshed("cost", "sync", "--region", "us-west-2")
+    answer = trainshed(*documented("trainshed cost sync --region us-west-2"))
     again = trainshed("cost", "sync", "--region", "us-west-2", "--json")
 
     assert (answer.code, answer.err) == (0, "asking for us-west-2\n")

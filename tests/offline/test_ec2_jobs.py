@@ -14,6 +14,7 @@ import job_bench
 import pytest
 from command_bench import until
 from command_line import Answer
+from documented import documented
 
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
@@ -337,8 +338,9 @@ def shell(
     monkeypatch.delenv("AWS_ENDPOINT_URL")
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        words = [sys.executable, "-m", "trainshed.cli", "job", "shell", "PlainCluster"]
-        return subprocess.run([*words, *arguments], capture_output=True, text=True)
+        words = documented("trainshed job shell PlainCluster")
+        program = [sys.executable, "-m", "trainshed.cli"]
+        return subprocess.run([*program, *words, *arguments], capture_output=True, text=True)
 
     return run
 

@@ -1,5 +1,6 @@
 """`trainshed job`, with jobs that an embedded AWS runs on a deployed cluster."""
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from uuid import uuid4
 import pytest
 from command_line import Answer
 from deployed_jobs import CLUSTER, outputs
+from documented import documented
 from job_bench import JobBench
 from terminal import on_a_terminal
 
@@ -512,13 +514,16 @@ def test_a_stack_without_a_queue(aws: EmbeddedAws, job: Run, tmp_path: Path) -> 
     assert "is CREATE_COMPLETE and has no outputs for jobs" in done.err
 
 
-def test_why_names_missing_capacity_quota_and_the_job_before(aws: EmbeddedAws, job: Run) -> None:
+def test_why_names_missing_capacity_quota_and_the_job_before(
+    aws: EmbeddedAws, job: Run, trainshed: Run
+) -> None:
     aws.fail(NO_CAPACITY)
-    first = shell(job, "true", "--name", "first")
+    first = shell(job, "true", "--name", "large")
     second = shell(job, "true", "--name", "second")
     stuck(aws, first)
 
-    done, behind = job("why", first), job("why", second)
+    done = trainshed(*documented("trainshed job why large"))
+    behind = job("why", second)
 
     assert rules(done) == ["TS-JOB-007", "TS-JOB-009", "TS-JOB-010"]
     assert "AWS Batch says: CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY" in done.out
@@ -530,7 +535,7 @@ def test_why_names_missing_capacity_quota_and_the_job_before(aws: EmbeddedAws, j
     assert "the job needs 512 vCPUs" in done.out and "(L-2C3B7624) is 0;" in done.out
     # The launch may have failed again since it was submitted.
     assert [each for each in rules(behind) if each != "TS-JOB-009"] == ["TS-JOB-010", "TS-JOB-008"]
-    assert f"first {first} RUNNABLE" in behind.out
+    assert f"large {first} RUNNABLE" in behind.out
     assert job("why", first, "--json").json["findings"][0]["rule"] == "TS-JOB-007"
 
 
@@ -706,3 +711,26 @@ def test_why_asks_for_what_is_missing_of_the_image_and_the_log(aws: EmbeddedAws,
     assert set(rules(done)) == {"TS-JOB-014"}
     assert f"aws logs create-log-group --log-group-name {group}" in done.out
     assert job("logs", job_id).code == 1
+
+
+def test_the_documented_commands_submit_and_watch_jobs(
+    job: Run, trainshed: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clusters: Path
+) -> None:
+    shutil.copytree(clusters / "clusters", tmp_path / "clusters")
+    (tmp_path / "train.py").write_text("print('step 1 of 1', flush=True)\n")
+    monkeypatch.chdir(tmp_path)
+
+    greeted = trainshed(
+        *documented("trainshed job submit TrainCluster --nodes 2 --watch -- echo hello")
+    )
+    submitted = trainshed(
+        *documented(
+            "trainshed job submit TrainCluster --nodes 4 --name pretrain --send train.py "
+            "-- python train.py"
+        )
+    )
+    watched = trainshed(*documented("trainshed job watch pretrain"))
+
+    assert (greeted.code, submitted.code, watched.code) == (0, 0, 0)
+    assert "node 0: hello" in greeted.out.splitlines()
+    assert "node 0: step 1 of 1" in watched.out.splitlines()

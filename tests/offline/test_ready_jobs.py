@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from command_line import Answer
+from documented import documented
 
 from embedded_aws.embedded import EmbeddedAws
 
@@ -43,6 +44,21 @@ def test_a_ready_job_runs_on_every_node_and_its_log_is_judged(
     assert (figures["tool"], figures["operation"]) == ("nccom-test", "all_reduce")
     assert figures["size_bytes"] == 1024**3
     assert figures["network_gbps_at_least"] > 1
+
+
+def test_the_documented_commands_of_ready_jobs(job: Run, trainshed: Run) -> None:
+    gathered = trainshed(
+        *documented(
+            "trainshed job submit TrainCluster --nodes 2 --recipe collectives "
+            "--set operation=all_gather"
+        )
+    )
+    healthy = trainshed(*documented("trainshed job submit TrainCluster --recipe health"))
+    watched = trainshed(*documented("trainshed job watch health"))
+
+    assert (gathered.code, healthy.code, watched.code) == (0, 0, 0)
+    assert "nccom-test" in gathered.err
+    assert job("watch", gathered.out.strip()).code == 0
 
 
 def test_health_names_the_broken_and_the_slow_node(

@@ -13,6 +13,7 @@ import psutil
 import pytest
 from bert_training import SMALL_BATCHES, VARIABLES, losses
 from command_line import Answer, runner
+from documented import documented
 from job_bench import job_aws
 from libraries import needs_libraries
 from skips import needs
@@ -237,7 +238,7 @@ def test_a_stand_in_of_the_image_lets_jobs_start(
     delete_images(aws)
     aws.lead_here(monkeypatch)
 
-    first, again = (rehearse("offline", "image", "TrainCluster") for _ in range(2))
+    first, again = (rehearse(*documented("trainshed offline image TrainCluster")) for _ in range(2))
 
     image = "123456789012.dkr.ecr.us-west-2.amazonaws.com/train:2.9.0-neuronx"
     assert (first.code, first.out) == (0, f"{image}\n"), first.err

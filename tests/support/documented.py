@@ -45,6 +45,17 @@ def examples() -> list[Example]:
     ]
 
 
+def documented(command: str) -> list[str]:
+    """Return the arguments of a command, for a test that runs it as the documents show it."""
+    assert command in map(one_line, (example.command for example in examples()))
+    return shlex.split(command)[1:]
+
+
+def one_line(command: str) -> str:
+    """Return a command on one line, with single spaces."""
+    return " ".join(command.replace("\\\n", " ").split())
+
+
 def unmarked() -> list[str]:
     """Return lines that look like commands and stand in a block of another kind."""
     return [
