@@ -8,6 +8,7 @@ rules are loaded by their names.
 
 import ast
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def _used(file: Path) -> set[str]:
         (each, around)
         for folder in file.parents
         if (conftest := folder / "conftest.py").is_file()
-        for around in (_tree(conftest),)
+        for around in (_tree(conftest), *_plugins(conftest))
         for each in around.body
         if isinstance(each, ast.FunctionDef)
     ]
@@ -94,6 +95,14 @@ def _used(file: Path) -> set[str]:
     if "app.py" in _texts(tree):
         found |= _imported(_tree(ROOT / "app.py"))
     return found
+
+
+def _plugins(conftest: Path) -> Iterator[ast.Module]:
+    """Yield the plug-ins of pytest among the helpers that a conftest names."""
+    for word in _texts(_tree(conftest)):
+        for folder in _TESTS:
+            if (file := folder / "support" / f"{word}.py").is_file():
+                yield _tree(file)
 
 
 def _helpers(modules: set[str]) -> set[Path]:

@@ -28,6 +28,7 @@ def found(path: str) -> set[str]:
         pytest.param(
             "src/trainshed/pins/recipe.py", "tests/packer/test_repositories.py", id="helper"
         ),
+        pytest.param("src/trainshed/spec", "tests/test_interfaces.py", id="plug-in"),
         pytest.param("stacks/trainshed_stacks", "tests/cli/test_app.py", id="app"),
         pytest.param(
             "embedded-aws/src/embedded_aws/ec2",
