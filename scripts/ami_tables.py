@@ -72,20 +72,22 @@ def variables_table(text: str) -> str:
 
 
 def pins_table(pins: Pins) -> str:
-    """Return every component of the AMIs: version, origin, proof, and how sure that is."""
-    rows = []
+    """Return every component of the AMIs: version, origin, proof, and how sure that is.
+
+    Components of which all that is the same share a row.
+    """
+    names: dict[tuple[str, str, str], list[str]] = {}
     for name, component in pins.components.items():
         if component.orchestrators == (CONTAINER,):
             continue
         places = [component_pin(pins, component, place, place) for place in component.sources]
-        rows.append(
-            [
-                name,
-                "<br>".join(_versions(component)),
-                "<br>".join(dict.fromkeys(map(_proof, places))),
-                "; ".join(dict.fromkeys(basis for pin in places for basis in pin.basis)),
-            ]
+        facts = (
+            "<br>".join(_versions(component)),
+            "<br>".join(dict.fromkeys(map(_proof, places))),
+            "; ".join(dict.fromkeys(basis for pin in places for basis in pin.basis)),
         )
+        names.setdefault(facts, []).append(name)
+    rows = [["<br>".join(alike), *facts] for facts, alike in names.items()]
     return _table(["component", "version", "confirmed by", "how sure"], rows)
 
 

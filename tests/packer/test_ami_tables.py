@@ -34,13 +34,32 @@ def test_the_tables_are_up_to_date(pins: Pins) -> None:
 
 
 def test_every_cell_variable_and_component_has_a_row(pins: Pins) -> None:
-    rows = {line.split("|")[1].strip(" `") for line in PAGE.splitlines() if line.startswith("| ")}
+    rows = {
+        name
+        for line in PAGE.splitlines()
+        if line.startswith("| ")
+        for name in line.split("|")[1].strip(" `").split("<br>")
+    }
 
     assert set(Cell) <= rows
     assert {"accelerator", "ssh_cidrs", "encrypt_boot", "output"} <= rows
     assert {
         name for each in ACCELERATORS for name in ami_recipe(pins, each, "ecs").components
     } <= rows
+
+
+def test_components_that_are_alike_share_a_row() -> None:
+    rows = [line for line in PAGE.splitlines() if line.startswith(("| habana-", "| neuron-"))]
+
+    assert [row.split("|")[1].strip().split("<br>") for row in rows] == [
+        [
+            *("habana-driver", "habana-firmware", "habana-firmware-tools", "habana-thunk"),
+            "habana-container-runtime",
+        ],
+        ["neuron-dkms"],
+        ["neuron-runtime", "neuron-collectives"],
+        ["neuron-tools"],
+    ]
 
 
 def test_a_page_without_a_place_for_a_table_is_refused(pins: Pins) -> None:
