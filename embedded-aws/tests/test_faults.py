@@ -185,12 +185,12 @@ def test_some_calls_succeed_before_those_that_fail(faulty: EmbeddedAws) -> None:
     ("body", "reason"),
     [
         (b"{", "this is not JSON: "),
-        (b'[{"service": "ec2"}]', "a fault is an object with service and operation"),
+        (b'[{"service": "ec2"}]', "each fault must be an object with service and operation"),
         (
             b'[{"service": "ec2", "operation": "RunInstances", "count": 0}]',
-            "number from 1 or null",
+            "number from 1, or null",
         ),
-        (_vpcs(b'"after":-1'), "a fault's after is a number from 0"),
+        (_vpcs(b'"after":-1'), "after must be a number from 0"),
         (
             b'[{"service": "ec2", "operation": "RunInstance"}]',
             "ec2 has no operation 'RunInstance'; did you mean RunInstances?",
@@ -209,7 +209,7 @@ def test_some_calls_succeed_before_those_that_fail(faulty: EmbeddedAws) -> None:
         (b"{}", "this is not a list of faults; post"),
         (b"null", "this is not a list of faults; post"),
         (b"[" * 100_000, "this is not JSON: "),
-        (b"[5]", "a fault is an object with service and operation"),
+        (b"[5]", "each fault must be an object with service and operation"),
         (b'[{"service":["ec2"],"operation":"x"}]', "a fault's service is a text"),
         (b'[{"service":{},"operation":"x"}]', "a fault's service is a text"),
         (b'[{"service":null,"operation":"x"}]', "a fault's service is a text"),
@@ -219,8 +219,8 @@ def test_some_calls_succeed_before_those_that_fail(faulty: EmbeddedAws) -> None:
         (_vpcs(b'"code":{"a":1}'), "a fault's code is a text of printable characters"),
         (_vpcs(b'"code":null'), "a fault's code is a text of printable characters"),
         (_vpcs(rb'"code":"a\r\nb"'), "a fault's code is a text of printable characters"),
-        (_vpcs(b'"code":"a b"'), "a fault's code is a word in ASCII, got 'a b'"),
-        (_vpcs(b'"when":{"a":1}'), "a fault's when is an object of parameters' texts"),
+        (_vpcs(b'"code":"a b"'), "the code of a fault must be one ASCII word, got 'a b'"),
+        (_vpcs(b'"when":{"a":1}'), "when must be an object: parameters, each with a text"),
         (_vpcs(b'"cuont":1'), "a fault has no 'cuont'; did you mean count?"),
     ],
 )

@@ -56,7 +56,7 @@ class Controls:
                     "in the directory of the embedded AWS, or unset AWS_ENDPOINT_URL"
                 ) from error
             raise ServerError(
-                f"at {self.endpoint}, which AWS_ENDPOINT_URL names, is no embedded AWS; unset it"
+                f"no embedded AWS is at {self.endpoint}, which AWS_ENDPOINT_URL names; unset it"
             ) from error
         except URLError as error:
             raise ServerError(

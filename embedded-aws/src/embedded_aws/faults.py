@@ -160,7 +160,7 @@ def from_json(found: object) -> list[Fault]:
 def _fault(found: object) -> Fault:
     """Check one fault, of which JSON gives no types."""
     if not (isinstance(found, dict) and {"service", "operation"} <= found.keys()):
-        raise FaultError("a fault is an object with service and operation, and one is not")
+        raise FaultError("each fault must be an object with service and operation")
     known = [each.name for each in fields(Fault)]
     for name in found:
         if name not in known:
@@ -172,23 +172,23 @@ def _fault(found: object) -> Fault:
     fault = Fault(**found)
     # It is sent in a header, too.
     if not re.fullmatch("[!-~]*", fault.code):
-        raise FaultError(f"a fault's code is a word in ASCII, got {fault.code!r}")
+        raise FaultError(f"the code of a fault must be one ASCII word, got {fault.code!r}")
     if not (
         isinstance(fault.when, dict) and all(isinstance(each, str) for each in fault.when.values())
     ):
-        raise FaultError("a fault's when is an object of parameters' texts")
+        raise FaultError("when must be an object: parameters, each with a text")
     if not (type(fault.seconds) in (int, float) and 0 <= fault.seconds <= _LATEST_SECONDS):
-        raise FaultError(f"a fault's seconds are a number from 0 to {_LATEST_SECONDS}")
+        raise FaultError(f"seconds must be a number from 0 to {_LATEST_SECONDS}")
     if not (fault.code or fault.seconds):
-        raise FaultError("a fault without a code has seconds, after which the answer comes")
+        raise FaultError("give a code, or seconds after which the answer comes")
     if fault.service != ANY:
         _check_operation(fault.service, fault.operation)
     elif fault.operation != ANY:
-        raise FaultError(f"a fault of every service is of every operation: {ANY}")
+        raise FaultError(f"a fault of every service must be of every operation: {ANY}")
     if fault.count is not None and not (type(fault.count) is int and fault.count >= 1):
-        raise FaultError("a fault's count is a number from 1 or null")
+        raise FaultError("count must be a number from 1, or null")
     if not (type(fault.after) is int and fault.after >= 0):
-        raise FaultError("a fault's after is a number from 0")
+        raise FaultError("after must be a number from 0")
     return fault
 
 

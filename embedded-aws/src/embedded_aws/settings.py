@@ -78,7 +78,7 @@ class ServerSettings:
                 raise SettingsError(f"region {region!r} is not known{hint}")
         for kind, names in (("account", self.accounts), ("region", self.regions)):
             if not names or len(set(names)) < len(names):
-                raise SettingsError(f"{kind}s must be different and at least one, got {names}")
+                raise SettingsError(f"give at least one {kind}, and none twice; got {names}")
         if not (self.port == 0 or 1024 <= self.port <= 65535):
             raise SettingsError(
                 f"port {self.port} cannot be used; choose one of 1024 to 65535, or 0 for a free one"

@@ -271,8 +271,8 @@ def test_inventory_asks_no_other_server(
 
     assert answer.code == 1
     assert answer.err == (
-        f"error: at http://localhost:{server.server_port}, which AWS_ENDPOINT_URL names, is no "
-        "embedded AWS; unset it\n"
+        f"error: no embedded AWS is at http://localhost:{server.server_port}, which "
+        "AWS_ENDPOINT_URL names; unset it\n"
     )
 
 

@@ -59,7 +59,7 @@ def test_a_quota_of_another_service_is_granted_too(clean_aws: EmbeddedAws) -> No
         (b'[{"service": "ec2"}]', "service, code and value"),
         (b'[{"service": "ec2", "code": "L-1", "value": "8"}]', "a number from 0"),
         (b'[{"service": "ec2", "code": "L-1", "value": 8, "zone": "a"}]', "no 'zone'"),
-        (b'[{"service": "ec2", "code": "L-1", "value": 8, "region": "x"}]', "there is no"),
+        (b'[{"service": "ec2", "code": "L-1", "value": 8, "region": "x"}]', "no account"),
     ],
 )
 def test_a_bad_grant_is_explained(embedded_aws: EmbeddedAws, posted: bytes, message: str) -> None:

@@ -87,14 +87,14 @@ def _settings(
         bool,
         typer.Option(
             "--jobs-on-loopback",
-            help="Instances with jobs or commands have addresses of loopback, for root, too.",
+            help="Give instances with jobs or commands addresses of loopback, for root, too.",
         ),
     ] = False,
     job_speed: Annotated[
         float,
         typer.Option(
-            help="How many times faster the times pass that AWS Batch, Run Command, EC2 Auto "
-            "Scaling and creation policies wait."
+            help="How many times shorter AWS Batch, Run Command, EC2 Auto Scaling and creation "
+            "policies wait than on AWS."
         ),
     ] = 1,
 ) -> ServerSettings:

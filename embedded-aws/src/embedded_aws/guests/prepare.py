@@ -151,7 +151,7 @@ def _dress(name: str, layer: Path, kernel: str) -> None:
 
 def _copy(name: str, layer: Path) -> None:
     if not (FILES / name).is_dir():
-        raise PrepareError(f"{FILES / name} is missing: this installation is not whole")
+        raise PrepareError(f"{FILES / name} is missing: install embedded-aws again")
     for file in (FILES / name).rglob("*"):
         if file.is_file():
             target = layer / file.relative_to(FILES / name)

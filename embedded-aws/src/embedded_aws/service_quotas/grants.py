@@ -63,7 +63,7 @@ def grants_from_json(found: object, accounts: Sequence[str], regions: Sequence[s
 
 def _grant(found: object, accounts: Sequence[str], regions: Sequence[str]) -> Grant:
     if not (isinstance(found, dict) and {"service", "code", "value"} <= found.keys()):
-        raise GrantError("a quota is an object with service, code and value, and one is not")
+        raise GrantError("each quota must be an object with service, code and value")
     if unknown := found.keys() - {"account", "region", "service", "code", "value"}:
         raise GrantError(f"a quota has no {min(unknown)!r}")
     value = found["value"]
@@ -72,7 +72,7 @@ def _grant(found: object, accounts: Sequence[str], regions: Sequence[str]) -> Gr
     grant = Grant(**{"account": accounts[0], "region": regions[0], **found})
     if grant.account not in accounts or grant.region not in regions:
         raise GrantError(
-            f"there is no {grant.account} with {grant.region} here, but {', '.join(accounts)} "
-            f"with {', '.join(regions)}"
+            f"this embedded AWS has no account {grant.account} in {grant.region}; it has "
+            f"{', '.join(accounts)} in {', '.join(regions)}"
         )
     return grant
