@@ -36,18 +36,6 @@ def ids(rule: Rule) -> str:
     return rule.id
 
 
-@pytest.mark.parametrize("rule", RULES, ids=ids)
-def test_each_rule_finds_something_in_its_own_example(judged: Judged, rule: Rule) -> None:
-    found = [
-        finding for finding in judged(examples(rule)["cluster file"]) if finding.rule == rule.id
-    ]
-
-    assert found
-    assert all(finding.severity is rule.severity for finding in found)
-    assert all(finding.place and finding.place.line for finding in found)
-    assert all(finding.message and finding.remedy for finding in found)
-
-
 def test_a_cluster_of_defaults_has_nothing_that_fails_a_check(judged: Judged) -> None:
     assert [finding for finding in judged(CLEAN) if finding.fails] == []
 

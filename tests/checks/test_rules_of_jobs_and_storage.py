@@ -1,6 +1,6 @@
 """When the rules on jobs, images, AMIs and storage find something, and when they do not.
 
-That each finds something in its own example is in test_checks.py.
+That each finds something in its own example is in tests/findings/test_pages.py.
 """
 
 import re

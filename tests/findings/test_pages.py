@@ -58,8 +58,13 @@ def test_a_page_has_each_example_and_what_it_finds(
     assert found
     assert f"## The shortest {kind} that has it\n\n```yaml\n{examples(rule)[kind]}```" in page
     for finding in found:
+        assert finding.severity is rule.severity
         assert finding.message in page
         assert f"  remedy: {finding.remedy}\n" in page or not finding.remedy
+        if kind == "cluster file":
+            assert finding.remedy
+            assert finding.place
+            assert finding.place.line
 
 
 def test_a_rule_of_several_commands_is_one() -> None:

@@ -1,7 +1,6 @@
 """What `trainshed lint` reads of eksctl cluster files, and finds in them."""
 
 import re
-from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -12,10 +11,9 @@ from hypothesis import strategies as st
 from trainshed.documents.problems import Where
 from trainshed.documents.yaml import parse_document
 from trainshed.findings import Finding
-from trainshed.findings.rule import Check, checks_of
 from trainshed.lint.eksctl import EksctlCluster, EksctlGroup, is_eksctl, read_eksctl
-from trainshed.lint.judging import lint_documents, lint_files
-from trainshed.lint.model import FileKind, Given, Known, LintedFile, Unknown
+from trainshed.lint.judging import lint_documents
+from trainshed.lint.model import Given, Known, LintedFile, Unknown
 from trainshed.lint.reading import Content, UnreadableFile
 
 _HEAD = """\
@@ -576,18 +574,3 @@ def test_shared_rules_judge_the_groups() -> None:
 
     assert found.place
     assert found.place.field == "managedNodeGroups.0.instanceType"
-
-
-@pytest.mark.parametrize(
-    "check",
-    [each for each in checks_of("lint") if FileKind.EKSCTL in each.examples],
-    ids=lambda check: check.rule_id,
-)
-def test_the_example_of_each_rule_has_it(check: Check, tmp_path: Path) -> None:
-    file = tmp_path / "cluster.yaml"
-    file.write_text(check.examples[FileKind.EKSCTL], encoding="utf-8")
-
-    report = lint_files([file])
-
-    assert not report.unreadable
-    assert check.rule_id in {finding.rule for finding in report.findings}

@@ -1,7 +1,6 @@
 """What `trainshed lint` reads of ParallelCluster's configurations, and finds in them."""
 
 import re
-from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -12,9 +11,8 @@ from hypothesis import strategies as st
 from trainshed.documents.problems import Where
 from trainshed.documents.yaml import parse_document
 from trainshed.findings import Finding
-from trainshed.findings.rule import Check, checks_of
-from trainshed.lint.judging import lint_documents, lint_files
-from trainshed.lint.model import FileKind, Given, Known, LintedFile, Unknown
+from trainshed.lint.judging import lint_documents
+from trainshed.lint.model import Given, Known, LintedFile, Unknown
 from trainshed.lint.parallelcluster import (
     ParallelCluster,
     QueueNodes,
@@ -584,21 +582,6 @@ def test_shared_rules_judge_login_nodes() -> None:
     (found,) = of("TS-LIF-001", read)
     assert found.place
     assert found.place.field == "LoginNodes.Pools.0.InstanceType"
-
-
-@pytest.mark.parametrize(
-    "check",
-    [each for each in checks_of("lint") if FileKind.PARALLELCLUSTER in each.examples],
-    ids=lambda check: check.rule_id,
-)
-def test_the_example_of_each_rule_has_it(check: Check, tmp_path: Path) -> None:
-    file = tmp_path / "cluster.yaml"
-    file.write_text(check.examples[FileKind.PARALLELCLUSTER], encoding="utf-8")
-
-    report = lint_files([file])
-
-    assert not report.unreadable
-    assert check.rule_id in {finding.rule for finding in report.findings}
 
 
 def test_an_own_ami_is_of_the_system_that_the_file_names() -> None:
