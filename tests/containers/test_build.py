@@ -115,9 +115,11 @@ def test_an_image_has_the_versions_that_its_labels_name(
 ) -> None:
     labels = builder.configuration(images["neuron"])["Labels"]
 
-    packages = run("neuron", "dpkg-query", "--show", "aws-neuronx-*").stdout.split()
+    asked = run("neuron", "dpkg-query", "--show", "aws-neuronx-*")
     installer = run("neuron", "head", "-n", "1", "/opt/amazon/efa_installed_packages").stdout
 
+    assert asked.returncode == 0, asked.stderr
+    packages = asked.stdout.split()
     installed = dict(zip(packages[::2], packages[1::2], strict=True))
     for component, package in (
         ("neuron-runtime", "aws-neuronx-runtime-lib"),
