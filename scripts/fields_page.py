@@ -45,7 +45,7 @@ def _rows(model: Node, definitions: Node, prefix: str) -> Iterator[str]:
         if conditions := [
             (each["if"]["properties"], each["then"]["properties"][name])
             for each in model.get("allOf", ())
-            if name in each["then"]["properties"]
+            if each["then"]["properties"].get(name)
         ]:
             yield from _conditional_rows(conditions, definitions, f"{prefix}{name}.")
             continue

@@ -148,6 +148,19 @@ def test_a_cluster_file_that_it_cannot_run_is_refused(project: Path, trainshed: 
     assert "Traceback" not in done.stderr
 
 
+def test_its_own_section_is_read_and_is_for_no_other(project: Path, trainshed: Run) -> None:
+    few = project / "few.yaml"
+    few.write_text(CLUSTER + "shell: {most_nodes: 1}\n")
+    other = project / "other.yaml"
+    other.write_text(CLUSTER.replace("shell", "ec2") + "shell: {most_nodes: 1}\n")
+
+    refused = trainshed("check", str(few), code=2).stderr
+    elsewhere = trainshed("check", str(other), code=2).stderr
+
+    assert "a command takes 1 instances" in refused
+    assert "is for orchestrator shell" in elsewhere
+
+
 def test_its_rules_are_applied(trainshed: Run) -> None:
     found = trainshed("check", "clusters/third.yaml").stdout
 

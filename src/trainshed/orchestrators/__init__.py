@@ -49,8 +49,8 @@ class Traits:
         keeps_nodes: all nodes are there all the time, also while no job runs.
         services: what a node cannot do without, by the names of the services' endpoints.
         uses_default_group: jobs are in the default security group of the VPC.
-        job: model of `job` in its cluster files.
-        image: model of `image` there.
+        sections: models of the sections of its cluster files that are its own, by field: `image`,
+            `job`, and any that no other orchestrator has.
         fields: of the cluster file, that its resources follow from, by how their types begin.
         job_logs: construct id of the log group that keeps the output of jobs.
         not_on_spot: why its nodes are not bought on Spot.
@@ -65,8 +65,7 @@ class Traits:
     keeps_nodes: bool
     services: tuple[str, ...]
     uses_default_group: bool
-    job: type[Model]
-    image: type[Model]
+    sections: Mapping[str, type[Model]]
     fields: Mapping[str, str]
     job_logs: str
     not_on_spot: str

@@ -1,11 +1,12 @@
 """The cluster description: the fields of `clusters/*.yaml`, and of the same from Python."""
 
+import inspect
 import re
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from ipaddress import IPv4Network
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, TypeVar, cast
 
 from pydantic import (
     BeforeValidator,
@@ -33,6 +34,7 @@ from trainshed.spec.tags import Tags
 
 ShareName = Annotated[str, Field(pattern=forms.SHARE_NAME.pattern)]
 ReservationId = Annotated[str, Field(pattern=forms.RESERVATION.pattern)]
+_Section = TypeVar("_Section", bound=Model)
 BlockOrGroup = Annotated[str, Field(pattern=forms.BLOCK.pattern)]
 
 
@@ -242,12 +244,8 @@ class StorageSpec(Model):
     """An FSx for Lustre file system; default: none."""
 
 
-# Fields whose model is the orchestrator's.
-OF_ORCHESTRATOR = ("image", "job")
-
-
 class ClusterSpec(Document):
-    """One training cluster; its orchestrator decides what `image` and `job` hold."""
+    """One training cluster; its orchestrator decides what `image`, `job` and others hold."""
 
     name: Annotated[str, Field(pattern=forms.CLUSTER_NAME.pattern)]
     """Name of the compute stack; the others follow."""
@@ -305,16 +303,17 @@ class ClusterSpec(Document):
     @classmethod
     def key_elsewhere(cls, path: Path) -> str | None:
         """Say which orchestrator a key is for that this one does not know."""
-        field, *inner = path
-        if field not in OF_ORCHESTRATOR or len(inner) != 1:
-            return None
         own = cls.model_fields["orchestrator"].default
         for other in Orchestrator:
-            if inner[0] in getattr(traits(other), str(field)).model_fields:
+            if other is not own and _has_key(other, path):
                 return (
                     f"is for orchestrator {other}: with {own}, {traits(own).without}; leave it out"
                 )
         return None
+
+    def section(self, model: type[_Section]) -> _Section:
+        """Return the section that an orchestrator has of its own, by its model."""
+        return next(value for _, value in self if isinstance(value, model))
 
     @property
     def short_name(self) -> str:
@@ -324,13 +323,21 @@ class ClusterSpec(Document):
         return words.lower()[:32].strip("-")
 
 
+def _has_key(orchestrator: Orchestrator, path: Path) -> bool:
+    """Return whether a key is one of a section of an orchestrator, or the section itself."""
+    section, *inner = path
+    model = traits(orchestrator).sections.get(str(section))
+    if model is None or len(inner) > 1:
+        return False
+    return inner[0] in model.model_fields if inner else True
+
+
 @cache
 def _cluster_model(orchestrator: Orchestrator) -> type[ClusterSpec]:
     own: dict[str, Any] = {"orchestrator": (Orchestrator, orchestrator)}
-    for name in OF_ORCHESTRATOR:
-        model = getattr(traits(orchestrator), name)
-        own[name] = (model, model())
-    for name, (_, default) in own.items():
-        described = ClusterSpec.model_fields[name].description
-        own[name] = (own[name][0], Field(default=default, description=described))
+    own |= {name: (model, model()) for name, model in traits(orchestrator).sections.items()}
+    for name, (kind, default) in own.items():
+        known = ClusterSpec.model_fields.get(name)
+        described = known.description if known else inspect.getdoc(kind)
+        own[name] = (kind, Field(default=default, description=described))
     return create_model(ClusterSpec.__name__, __base__=ClusterSpec, __module__=__name__, **own)

@@ -4,14 +4,15 @@ Made from the models, and committed: `make schema` writes docs/*.schema.json.
 """
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from trainshed.catalogue import all_types
 from trainshed.documents.forms import FORMS
 from trainshed.documents.model import Document
-from trainshed.orchestrators import Orchestrator
-from trainshed.spec.models import OF_ORCHESTRATOR, ClusterSpec
+from trainshed.orchestrators import Orchestrator, traits
+from trainshed.spec.models import ClusterSpec
 from trainshed.spec.pipeline import AmiPipelineSpec
 
 _CIDR: dict[str, Any] = {
@@ -29,22 +30,27 @@ def cluster_schema() -> dict[str, Any]:
     planner knows which one is near a mistyped one.
     """
     schema = _schema(ClusterSpec, "Cluster")
-    schema["allOf"] = [_of_orchestrator(schema, each) for each in Orchestrator]
-    for name in OF_ORCHESTRATOR:
-        # What its model says about it stands in `allOf`.
-        schema["properties"][name] = {"description": ClusterSpec.model_fields[name].description}
+    sections = dict.fromkeys(name for each in Orchestrator for name in traits(each).sections)
+    schema["allOf"] = [_of_orchestrator(schema, each, sections) for each in Orchestrator]
+    for name in sections:
+        # What a model says about it stands in `allOf`.
+        known = ClusterSpec.model_fields.get(name)
+        schema["properties"][name] = {"description": known.description} if known else {}
     schema["$defs"]["InstanceSpec"]["properties"]["type"]["enum"] = list(all_types())
     return schema
 
 
-def _of_orchestrator(schema: dict[str, Any], orchestrator: Orchestrator) -> dict[str, Any]:
+def _of_orchestrator(
+    schema: dict[str, Any], orchestrator: Orchestrator, sections: Iterable[str]
+) -> dict[str, Any]:
     """Return what a file with an orchestrator has to follow; its models go into the schema."""
     own = _schema(ClusterSpec.model_for({"orchestrator": orchestrator}), "")
     schema["$defs"] |= own["$defs"]
     condition: dict[str, Any] = {"properties": {"orchestrator": {"const": orchestrator.value}}}
     if orchestrator is not ClusterSpec.model_fields["orchestrator"].default:
         condition["required"] = ["orchestrator"]
-    fields = {name: own["properties"][name] for name in OF_ORCHESTRATOR}
+    # A section that it does not have is refused.
+    fields = {name: own["properties"].get(name, False) for name in sections}
     return {"if": condition, "then": {"properties": fields}}
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 from trainshed.plan.jobs import PlannedNode
 from trainshed.plan.notes import Notes
 
-_MOST_NODES = 50
+from .traits import ShellSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,10 @@ class ShellPlan:
 def plan(notes: Notes, node: PlannedNode) -> ShellPlan:
     """Plan the jobs: they get the variables that were asked for, and no others."""
     job, nodes = notes.spec.job, notes.spec.instance.nodes.max
-    if nodes > _MOST_NODES:
-        notes.problem("instance.nodes.max", f"is {nodes}; a command takes {_MOST_NODES} instances")
+    shell = notes.spec.section(ShellSpec)
+    if nodes > shell.most_nodes:
+        notes.problem(
+            "instance.nodes.max", f"is {nodes}; a command takes {shell.most_nodes} instances"
+        )
     notes.decide("jobs", "shell scripts", f"on {node.instance.name}, by AWS-RunShellScript")
     return ShellPlan(environment=job.environment, timeout_hours=min(job.timeout_hours, 48))

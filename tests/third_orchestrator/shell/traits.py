@@ -1,9 +1,20 @@
 """What is known of it before anything is planned."""
 
+from pydantic import Field
+
+from trainshed.documents.model import Model, Whole
 from trainshed.interfaces import InterfaceProfile
 from trainshed.orchestrators import Traits
 from trainshed.spec.image import NoImage
 from trainshed.spec.job import JobSpec
+
+
+class ShellSpec(Model):
+    """What its clusters have of their own."""
+
+    most_nodes: Whole = Field(default=50, ge=1, le=50)
+    """Nodes of the largest command."""
+
 
 TRAITS = Traits(
     agent="ec2",
@@ -14,8 +25,7 @@ TRAITS = Traits(
     keeps_nodes=True,
     services=("ec2messages", "logs", "s3", "ssm", "ssmmessages"),
     uses_default_group=False,
-    job=JobSpec,
-    image=NoImage,
+    sections={"image": NoImage, "job": JobSpec, "shell": ShellSpec},
     fields={"AWS::AutoScaling::": "instance"},
     job_logs="ShellLogs",
     not_on_spot="nodes that are kept are not on Spot, where EC2 may take them back",

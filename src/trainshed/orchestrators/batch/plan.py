@@ -61,8 +61,7 @@ def plan(notes: Notes, node: PlannedNode) -> BatchPlan:
     notes.decide(
         "Batch image type", image_type, f"{why}; nodes boot the AMI of instance.ami instead"
     )
-    job = notes.spec.job
-    assert isinstance(job, BatchJobSpec)
+    job = notes.spec.section(BatchJobSpec)
     container = plan_container(notes, job, node)
     image = plan_image(notes)
     _decide_job(notes, job, container)

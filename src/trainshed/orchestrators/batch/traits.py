@@ -36,8 +36,7 @@ TRAITS = Traits(
     # on after half a minute, without its tag.
     services=("ecr.api", "ecr.dkr", "ecs", "ecs-agent", "ecs-telemetry", "logs", "s3", "ssm"),
     uses_default_group=True,
-    job=BatchJobSpec,
-    image=ImageSpec,
+    sections={"image": ImageSpec, "job": BatchJobSpec},
     fields={"AWS::Batch::ComputeEnvironment": "instance", "AWS::Batch::Job": "job"},
     job_logs="BatchLogs",
     not_on_spot="AWS Batch runs no multi-node jobs on Spot",

@@ -17,8 +17,7 @@ TRAITS = Traits(
     # EC2 takes the tag of a boot, CloudFormation its signal.
     services=("cloudformation", "ec2", "ec2messages", "logs", "s3", "ssm", "ssmmessages"),
     uses_default_group=False,
-    job=JobSpec,
-    image=NoImage,
+    sections={"image": NoImage, "job": JobSpec},
     fields={"AWS::AutoScaling::": "instance", "AWS::SSM::Document": "job"},
     job_logs="Ec2Logs",
     not_on_spot="nodes that are kept are not on Spot, where EC2 may take them back",
