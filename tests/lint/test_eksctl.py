@@ -1,6 +1,7 @@
 """What `trainshed lint` reads of eksctl cluster files, and finds in them."""
 
 import re
+from datetime import UTC, datetime
 from textwrap import dedent
 from typing import Any
 
@@ -527,12 +528,38 @@ def test_rules_say_that_a_selector_leaves_the_types_open() -> None:
         pytest.param('"${VERSION}"', {"TS-EKS-007"}, id="placeholder-is-said"),
     ],
 )
-def test_versions_of_kubernetes(version: str, expected: set[str]) -> None:
+def test_versions_of_kubernetes(
+    version: str, expected: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", _epoch(2026, 11, 26))
+    assert _rules_of_version(version) == expected
+
+
+@pytest.mark.parametrize(
+    ("month", "day", "expected"),
+    [
+        pytest.param(9, 2, set(), id="91-days-before"),
+        pytest.param(9, 3, {"TS-EKS-007"}, id="90-days-before"),
+    ],
+)
+def test_a_version_is_found_from_90_days_before_the_end_of_its_support(
+    month: int, day: int, expected: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", _epoch(2026, month, day))
+
+    assert _rules_of_version('"1.34"') == expected
+
+
+def _epoch(year: int, month: int, day: int) -> str:
+    return str(int(datetime(year, month, day, tzinfo=UTC).timestamp()))
+
+
+def _rules_of_version(version: str) -> set[str]:
     shape = parse_document(f"metadata: {{version: {version}}}").value
 
     assert isinstance(shape, dict)
     (read,) = read_eksctl(Content(value=shape, where=Where(file="x.yaml")))
-    assert rules(read) == expected
+    return rules(read)
 
 
 @pytest.mark.parametrize(

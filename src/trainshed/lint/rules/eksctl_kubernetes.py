@@ -1,22 +1,16 @@
 """The version of Kubernetes in an eksctl cluster file."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from trainshed.catalogue.kubernetes import default_kubernetes, kubernetes_versions
+from trainshed.day import today
 from trainshed.findings import Violation, rule
 from trainshed.lint.eksctl import EksctlCluster
 from trainshed.lint.judging import in_files
 from trainshed.lint.model import FileKind, LintedFile
 from trainshed.lint.read import read
 
-# EKS user guide, "Amazon EKS Kubernetes versions": until when each has standard and extended
-# support. Seen 2026-11; those that are older have none.
-_SUPPORTED_UNTIL: Mapping[tuple[int, int], tuple[str, str]] = {
-    (1, 31): ("2025-11-26", "2026-11-26"),
-    (1, 32): ("2026-03-23", "2027-03-23"),
-    (1, 33): ("2026-07-29", "2027-07-29"),
-    (1, 34): ("2026-12-02", "2027-12-02"),
-}
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(\.\d+)?")
 
 
@@ -29,8 +23,9 @@ def _clusters(document: LintedFile) -> tuple[EksctlCluster, ...]:
     title="Support of the Kubernetes version has ended or ends soon",
     why="""
 EKS supports a version for 14 months, and for 12 more at a higher price for each cluster and hour.
-After that it upgrades the control plane by itself, and nodes stay behind. The dates are those that
-were published in November 2026; `aws eks describe-cluster-versions` has today's.
+After that it upgrades the control plane by itself, and nodes stay behind. It is found from 90 days
+before the end of standard support. The dates are those that were published in November 2026;
+`aws eks describe-cluster-versions` has today's.
 """,
     sources=("https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html",),
     over=in_files(_clusters),
@@ -49,19 +44,19 @@ def kubernetes_version(cluster: EksctlCluster) -> Iterator[Violation]:
     if not version or not found:
         return
     number = int(found[1]), int(found[2])
-    oldest = min(_SUPPORTED_UNTIL)
-    if number >= oldest and number not in _SUPPORTED_UNTIL:
+    known = {each.number: each for each in kubernetes_versions()}
+    oldest = known[min(known)]
+    if number > oldest.number and (number not in known or not known[number].ends_soon(today())):
         return
-    standard, extended = _SUPPORTED_UNTIL.get(number, (None, None))
+    its = known.get(number)
     said = (
-        f"has standard support until {standard}, and extended support until {extended}"
-        if standard
-        else f"is older than {oldest[0]}.{oldest[1]}, whose extended support ends on "
-        f"{_SUPPORTED_UNTIL[oldest][1]}"
+        f"has standard support until {its.standard_until}, and extended support until "
+        f"{its.extended_until}"
+        if its
+        else f"is older than {oldest.name}, whose extended support ends on {oldest.extended_until}"
     )
-    newest = max(_SUPPORTED_UNTIL)
     yield Violation(
         path=version.path,
         message=f"Kubernetes {version.value} {said}",
-        remedy=f"use {newest[0]}.{newest[1] + 1} or later",
+        remedy=f"use {default_kubernetes().name} or later",
     )

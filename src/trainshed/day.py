@@ -1,0 +1,26 @@
+"""The day by which dates are judged."""
+
+import os
+from datetime import UTC, date, datetime
+
+from trainshed.errors import TrainshedError
+
+# https://reproducible-builds.org/specs/source-date-epoch: for the same findings on every day.
+_PINNED = "SOURCE_DATE_EPOCH"
+
+
+def today() -> date:
+    """Return today, in UTC, or the day of `SOURCE_DATE_EPOCH`.
+
+    Raises:
+        TrainshedError: the variable holds no number of seconds.
+    """
+    pinned = os.environ.get(_PINNED)
+    if pinned is None:
+        return datetime.now(UTC).date()
+    try:
+        return datetime.fromtimestamp(int(pinned), UTC).date()
+    except (ValueError, OverflowError, OSError):
+        raise TrainshedError(
+            f"{_PINNED} is {pinned!r}, and not a number of seconds since 1970; correct or unset it"
+        ) from None
