@@ -27,6 +27,11 @@ from trainshed_constructs.custom_resources.unprotect_on_rollback.construct impor
 )
 from trainshed_constructs.encrypt_with_key import encrypt_with_key
 from trainshed_constructs.errors import ConstructError
+from trainshed_constructs.kubernetes.add_ons import AddOns
+from trainshed_constructs.kubernetes.control_plane import EksControlPlane
+from trainshed_constructs.kubernetes.node_config import add_node_config
+from trainshed_constructs.kubernetes.node_group import AcceleratorNodes, SystemNodes
+from trainshed_constructs.kubernetes.pod_identity import JobIdentity
 from trainshed_constructs.network.efa_security_group import EfaSecurityGroup
 from trainshed_constructs.network.existing_network import ExistingNetwork
 from trainshed_constructs.network.tcp_security_group import TcpSecurityGroup
@@ -38,6 +43,8 @@ from trainshed_constructs.storage.lustre_file_system import LustreFileSystem
 from trainshed_constructs.storage.lustre_security_group import LustreSecurityGroup
 
 __all__ = [
+    "AcceleratorNodes",
+    "AddOns",
     "BatchMultiNode",
     "CachedBases",
     "ClusterPlacementGroup",
@@ -47,10 +54,12 @@ __all__ = [
     "Ec2Cluster",
     "EfaLaunchTemplate",
     "EfaSecurityGroup",
+    "EksControlPlane",
     "ExistingLustre",
     "ExistingNetwork",
     "FailedBootLimit",
     "FirstBoot",
+    "JobIdentity",
     "LustreFileSystem",
     "LustreSecurityGroup",
     "NetworkGuard",
@@ -58,10 +67,12 @@ __all__ = [
     "NodeRole",
     "PinnedAmi",
     "ReplacementGuard",
+    "SystemNodes",
     "TcpSecurityGroup",
     "TrainingNetwork",
     "TrainingRepository",
     "UnprotectOnRollback",
+    "add_node_config",
     "disable_environment",
     "encrypt_with_key",
     "grant_pull",

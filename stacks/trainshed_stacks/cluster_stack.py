@@ -5,11 +5,13 @@ from constructs import Construct
 from trainshed.checks import judge
 from trainshed.orchestrators.batch.plan import BatchPlan
 from trainshed.orchestrators.ec2.plan import Ec2Plan
+from trainshed.orchestrators.eks.plan import EksPlan
 from trainshed.plan import ClusterPlan, Fleet, make_plan
 from trainshed.spec import ClusterSpec
-from trainshed_constructs import BatchMultiNode, Ec2Cluster
+from trainshed_constructs import AcceleratorNodes, BatchMultiNode, Ec2Cluster
 from trainshed_stacks.batch_jobs import add_batch
 from trainshed_stacks.ec2_jobs import add_ec2
+from trainshed_stacks.eks_jobs import add_eks
 from trainshed_stacks.findings import add_findings
 from trainshed_stacks.node_launch import NodeLaunch
 from trainshed_stacks.owned_stack import OwnedStack
@@ -67,13 +69,18 @@ class TrainClusterStack(OwnedStack):
             description=f"Training cluster of {plan.instance.name}",
         )
         network, storage = shared.network(plan), shared.storage(plan)
-        self.orchestrator: BatchMultiNode | Ec2Cluster
+        self.orchestrator: BatchMultiNode | Ec2Cluster | AcceleratorNodes
         match plan.jobs:
             case BatchPlan() as batch:
                 self.orchestrator = add_batch(self, NodeLaunch(self, plan, network), batch)
             case Ec2Plan() as ec2:
                 launch = NodeLaunch(self, plan, network, signals=Ec2Cluster.GROUP_ID)
                 self.orchestrator = add_ec2(self, launch, ec2)
+            case EksPlan() as eks:
+                control_plane = shared.control_plane(plan)
+                assert control_plane
+                launch = NodeLaunch(self, plan, network, groups=[control_plane.nodes_group(self)])
+                self.orchestrator = add_eks(self, launch, eks, control_plane)
         # The network, too: of an existing VPC nothing is imported, and jobs need its rules.
         upstreams = (shared.prerequisites(plan), network, storage, shared.containers(plan))
         for upstream in filter(None, upstreams):

@@ -6,7 +6,9 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from trainshed.catalogue.kubernetes import WITHOUT_CONTROL_PLANE
 from trainshed.plan import ClusterPlan, NetworkPlan
+from trainshed.plan.control_plane import ControlPlanePlan
 from trainshed.plan.storage import CLIENTS_GROUP
 from trainshed_constructs import (
     DefaultSecurityGroupRules,
@@ -69,6 +71,24 @@ class NetworkStack(OwnedStack):
                 )
             )
 
+    def control_plane_subnet_ids(
+        self, user: ClusterPlan, control_plane: ControlPlanePlan
+    ) -> list[str]:
+        """Return the subnets of a control plane: the nodes', where it can be there, and others.
+
+        Args:
+            user: a cluster whose pods it places.
+            control_plane: the control plane.
+        """
+        nodes = self.network.private_subnet(user.zone.name).subnet_id
+        if isinstance(self.network, ExistingNetwork):
+            return [nodes, str(control_plane.subnet_id)]
+        others = [
+            self.network.control_plane_subnet_id(each.zone.name)
+            for each in user.network.control_plane_subnets
+        ]
+        return others if user.zone.name in WITHOUT_CONTROL_PLANE else [nodes, *others]
+
     def _guard(
         self, network: NetworkPlan, groups: Mapping[str, ec2.SecurityGroup], users: Sequence[str]
     ) -> None:
@@ -96,6 +116,7 @@ class NetworkStack(OwnedStack):
                 "Network",
                 cidr=network.cidr,
                 subnets=network.subnets,
+                control_plane_subnets=network.control_plane_subnets,
                 endpoint_services=network.endpoint_services,
             )
         assert network.vpc_id and network.subnet_id and network.zone  # either new or existing

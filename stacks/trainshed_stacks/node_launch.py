@@ -1,5 +1,7 @@
 """What the nodes of a cluster are launched with, whatever starts the jobs on them."""
 
+from collections.abc import Sequence
+
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 
@@ -29,6 +31,7 @@ class NodeLaunch:
         plan: the cluster.
         network: the cluster's.
         signals: logical id of the resource whose creation waits for the nodes; by default none.
+        groups: further security groups of every interface; by default none.
     """
 
     def __init__(
@@ -38,6 +41,7 @@ class NodeLaunch:
         network: NetworkStack,
         *,
         signals: str | None = None,
+        groups: Sequence[ec2.ISecurityGroup] = (),
     ) -> None:
         self._stack, self.plan = stack, plan
         self.subnet: ec2.ISubnet = network.network.private_subnet(plan.zone.name)
@@ -51,7 +55,7 @@ class NodeLaunch:
             peers = TcpSecurityGroup(stack, "Tcp", vpc=vpc, internet_egress=[https])
         clients = [network.storage_clients[plan.lustre.name]] if plan.lustre else []
         over_efa = plan.lustre is not None and plan.lustre.efa
-        self._groups = [peers.security_group, *(clients if over_efa else ())]
+        self._groups = [peers.security_group, *groups, *(clients if over_efa else ())]
         self._primary_groups = () if over_efa else clients
         self.first_boot = FirstBoot(
             stack,
@@ -70,6 +74,8 @@ class NodeLaunch:
         instance_type: str | None = None,
         instance_profile_arn: str | None = None,
         placement_group_name: str | None = None,
+        user_data: ec2.MultipartUserData | None = None,
+        terminates: bool = True,
     ) -> EfaLaunchTemplate:
         """Declare the launch template.
 
@@ -78,8 +84,10 @@ class NodeLaunch:
             instance_type: type of the nodes.
             instance_profile_arn: of the nodes' role.
             placement_group_name: of the nodes.
+            user_data: what the orchestrator adds to the first boot; by default nothing.
+            terminates: a node that powers itself off is terminated.
         """
-        user_data = ec2.MultipartUserData()
+        user_data = user_data or ec2.MultipartUserData()
         self.first_boot.add_to(user_data)
         return EfaLaunchTemplate(
             self._stack,
@@ -96,6 +104,7 @@ class NodeLaunch:
             instance_profile_arn=instance_profile_arn,
             placement_group_name=placement_group_name,
             kms_key_arn=self.plan.security.kms_key,
+            terminates=terminates,
         )
 
     def placement_group_name(self) -> str | None:

@@ -6,6 +6,7 @@ from constructs import Construct
 
 from trainshed.plan import ClusterPlan, Fleet
 from trainshed_stacks.containers_stack import ContainersStack
+from trainshed_stacks.control_plane_stack import ControlPlaneStack
 from trainshed_stacks.network_stack import NetworkStack
 from trainshed_stacks.owned_stack import OwnedStack
 from trainshed_stacks.prerequisites_stack import PrerequisitesStack
@@ -35,6 +36,7 @@ class SharedStacks:
         }
         self._networks: dict[str, NetworkStack] = {}
         self._storages: dict[str, StorageStack] = {}
+        self._control_planes: dict[str, ControlPlaneStack] = {}
         self._containers: dict[str, ContainersStack] = {}
         for name, network in fleet.networks.items():
             users = [c for c in fleet.clusters if c.network.stack_name == name]
@@ -46,6 +48,12 @@ class SharedStacks:
                 scope, lustre=lustre, network=self.network(users[0]), users=users
             )
             self._after_prerequisites(self._storages[name], users)
+        for name, control_plane in fleet.control_planes.items():
+            users = [c for c in fleet.clusters if c.control_plane == control_plane]
+            self._control_planes[name] = ControlPlaneStack(
+                scope, control_plane=control_plane, network=self.network(users[0]), users=users
+            )
+            self._after_prerequisites(self._control_planes[name], users)
         for name, repository in fleet.repositories.items():
             users = [c for c in fleet.clusters if c.repository == repository]
             self._containers[name] = ContainersStack(scope, repository=repository, users=users)
@@ -66,6 +74,11 @@ class SharedStacks:
     def storage(self, cluster: ClusterPlan) -> StorageStack | None:
         """Return the storage stack of a cluster, or None when it has no storage."""
         return self._storages[cluster.lustre.stack_name] if cluster.lustre else None
+
+    def control_plane(self, cluster: ClusterPlan) -> ControlPlaneStack | None:
+        """Return the stack of a cluster's control plane, or None when it has none."""
+        plan = cluster.control_plane
+        return self._control_planes[plan.stack_name] if plan else None
 
     def containers(self, cluster: ClusterPlan) -> ContainersStack | None:
         """Return the containers stack of a cluster, or None when its image is from elsewhere."""

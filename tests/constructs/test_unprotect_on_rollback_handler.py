@@ -37,15 +37,47 @@ class CloudFormation:
         self.protected = EnableTerminationProtection
 
 
+class Eks:
+    """Has one protected cluster, whose update takes a while."""
+
+    def __init__(self) -> None:
+        self.protected, self._waits = True, 2
+
+    @property
+    def busy(self) -> bool:
+        return self._waits > 0
+
+    def update_cluster_config(self, *, name: str, deletionProtection: bool) -> dict[str, Any]:
+        assert name == "train"
+        self.protected = deletionProtection
+        return {"update": {"id": "u-1", "status": "InProgress"}}
+
+    def describe_update(self, *, name: str, updateId: str) -> dict[str, Any]:
+        assert (name, updateId) == ("train", "u-1")
+        self._waits -= 1
+        return {"update": {"id": "u-1", "status": "InProgress" if self.busy else "Successful"}}
+
+
 @pytest.fixture
 def ask(monkeypatch: pytest.MonkeyPatch, load_handler: LoadHandler) -> Ask:
     """Sends an event to the handler about a stack of that CloudFormation."""
     handler, answers = load_handler("unprotect_on_rollback")
     monkeypatch.setattr("time.sleep", lambda seconds: None)
 
-    def ask(kind: str, cloudformation: CloudFormation) -> Answer:
-        monkeypatch.setattr(handler, "boto3", SimpleNamespace(client=lambda name: cloudformation))
-        event = {"RequestType": kind, "StackId": STACK_ID, "LogicalResourceId": "Protection"}
+    def ask(
+        kind: str,
+        cloudformation: CloudFormation,
+        eks: Eks | None = None,
+        eks_cluster: str | None = None,
+    ) -> Answer:
+        clients = {"cloudformation": cloudformation, "eks": eks}
+        monkeypatch.setattr(handler, "boto3", SimpleNamespace(client=clients.__getitem__))
+        event = {
+            "RequestType": kind,
+            "StackId": STACK_ID,
+            "LogicalResourceId": "Protection",
+            "ResourceProperties": {"EksCluster": eks_cluster} if eks_cluster else {},
+        }
         handler.handler(event, None)
         return answers[-1].status, answers[-1].reason
 
@@ -79,3 +111,21 @@ def test_a_stack_that_stays_protected_says_so_and_what_to_do(ask: Ask) -> None:
     assert reason is not None
     assert "update-termination-protection --no-enable-termination-protection" in reason
     assert STACK_ID in reason
+
+
+def test_a_cluster_of_a_failed_creation_can_be_deleted_when_it_answers(ask: Ask) -> None:
+    eks = Eks()
+
+    answer = ask("Delete", CloudFormation("ROLLBACK_IN_PROGRESS", denials=0), eks, "train")
+
+    assert answer == ("SUCCESS", None)
+    assert not eks.protected
+    assert not eks.busy
+
+
+def test_the_cluster_of_another_deletion_stays_protected(ask: Ask) -> None:
+    eks = Eks()
+
+    ask("Delete", CloudFormation("DELETE_IN_PROGRESS", denials=0), eks, "train")
+
+    assert eks.protected

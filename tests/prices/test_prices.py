@@ -11,6 +11,7 @@ from price_list_service import OFFERS, Quote, clients
 
 from trainshed import catalogue
 from trainshed.aws import AwsRefusal, Region
+from trainshed.catalogue.kubernetes import SYSTEM_TYPE
 from trainshed.errors import Failure, TrainshedError
 from trainshed.prices import (
     GP3,
@@ -50,7 +51,7 @@ def test_every_shipped_price_is_of_something_known_with_a_date_and_a_source(regi
         assert len(price.source) > 20, item
         kind, _, instance_type = item.partition("/")
         if kind in list(Purchase):
-            assert instance_type in catalogue.all_types()
+            assert instance_type in (*catalogue.all_types(), SYSTEM_TYPE)
 
 
 def test_a_price_stands_in_for_that_of_a_region_with_the_same_prices_on_demand_alone() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from planned_types import TAKEN
 
 from trainshed import catalogue
 from trainshed.cost import cluster_cost
@@ -178,16 +179,15 @@ def test_the_same_cluster_on_both_sides_differs_in_nothing(fleet: Planner) -> No
     assert change.cost.full_before == change.cost.full_after
 
 
-@pytest.mark.parametrize("orchestrator", Orchestrator)
+@pytest.mark.parametrize(("name", "orchestrator"), TAKEN)
 def test_no_type_differs_from_itself(
-    plan_of: Callable[[str, Orchestrator], ClusterPlan], orchestrator: Orchestrator
+    plan_of: Callable[[str, Orchestrator], ClusterPlan], name: str, orchestrator: Orchestrator
 ) -> None:
-    for name in catalogue.all_types():
-        alone = Fleet(clusters=(plan_of(name, orchestrator),))
+    alone = Fleet(clusters=(plan_of(name, orchestrator),))
 
-        (change,) = cluster_changes(alone, Fleet(clusters=(plan_of(name, orchestrator),)), (), ())
+    (change,) = cluster_changes(alone, Fleet(clusters=(plan_of(name, orchestrator),)), (), ())
 
-        assert (change.effect, change.facts) == (None, ())
+    assert (change.effect, change.facts) == (None, ())
 
 
 TEMPLATE = ("AWS::EC2::LaunchTemplate", Effect.CHANGED)

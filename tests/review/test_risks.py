@@ -116,6 +116,31 @@ def nodes(*, size: int = 4, disk: int = 100, **attributes: Any) -> Template:
     }
 
 
+def node_group(*, size: int = 4, disk: int = 100, repair: bool = True) -> Template:
+    given = {
+        "ClusterName": "train",
+        "NodeRole": "r",
+        "Subnets": ["s-1"],
+        "ScalingConfig": {"MinSize": size, "MaxSize": size, "DesiredSize": size},
+        "NodeRepairConfig": {"Enabled": repair},
+        "LaunchTemplate": {
+            "Id": {"Ref": "Template"},
+            "Version": {"Fn::GetAtt": ["Template", "LatestVersionNumber"]},
+        },
+    }
+    return {
+        "Resources": {
+            "Template": resource(LAUNCH, {"LaunchTemplateData": {"RootGib": disk}}),
+            "It": resource("AWS::EKS::Nodegroup", given),
+        }
+    }
+
+
+def control_plane(version: str = "1.35", **properties: Any) -> Template:
+    given = {"Name": "train", "Version": version, "RoleArn": "r", **properties}
+    return one("AWS::EKS::Cluster", given)
+
+
 def launch(**data: Any) -> Template:
     return one(LAUNCH, {"LaunchTemplateData": data})
 
@@ -378,6 +403,32 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
         nodes(),
         nodes(size=2),
         [("high", KILLED, "gets 2 nodes instead of 4: the newest are terminated")],
+    ),
+    "fewer-nodes-of-kubernetes": (
+        node_group(),
+        node_group(size=2),
+        [("high", KILLED, "gets 2 nodes instead of 4: EC2 Auto Scaling chooses those that go")],
+    ),
+    "more-nodes-of-kubernetes": (node_group(), node_group(size=8), []),
+    "other-nodes-of-kubernetes": (
+        node_group(),
+        node_group(disk=200),
+        [("high", KILLED, "replaces its nodes one after another, because of")],
+    ),
+    "no-repair-of-nodes": (node_group(), node_group(repair=False), []),
+    "node-group-goes": (
+        node_group(),
+        EMPTY,
+        [("high", KILLED, "the node group leaves its stack: its nodes are terminated")],
+    ),
+    "newer-kubernetes": (control_plane(), control_plane("1.36"), []),
+    "control-plane-goes": (
+        control_plane(),
+        EMPTY,
+        [
+            ("high", LOST, "the cluster"),
+            ("high", KILLED, "the control plane leaves its stack: its jobs and all else in it"),
+        ],
     ),
     "more-nodes": (nodes(), nodes(size=8), []),
     "another-disk-for-later-nodes": (nodes(), nodes(disk=200), []),

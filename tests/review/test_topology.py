@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from planned_types import TAKEN
 
-from trainshed import catalogue
 from trainshed.plan import ClusterPlan
 from trainshed.review.model import Effect, Mark, Part, ResourceChange, StackChange, Topology
 from trainshed.review.topology import topology
@@ -321,8 +321,7 @@ def test_nothing_is_marked_where_nothing_is_known_of_before(
     assert marks(topology(None, planned(TRAIN), ())) == {}
 
 
-@pytest.mark.parametrize("orchestrator", Orchestrator)
-@pytest.mark.parametrize("name", catalogue.all_types())
+@pytest.mark.parametrize(("name", "orchestrator"), TAKEN)
 def test_every_type_has_a_picture_in_which_nothing_is_marked(
     plan_of: Callable[[str, Orchestrator], ClusterPlan], name: str, orchestrator: Orchestrator
 ) -> None:

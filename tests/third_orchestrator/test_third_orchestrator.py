@@ -30,7 +30,7 @@ LINES = {
         "from trainshed_stacks.shared import": (
             "from trainshed_stacks.shell_jobs import ShellGroup, add_shell\n"
         ),
-        "BatchMultiNode | Ec2Cluster\n": "ShellGroup | ",
+        "BatchMultiNode | Ec2Cluster |": "ShellGroup | ",
         "            case BatchPlan() as batch:\n": (
             "            case ShellPlan():\n"
             "                self.orchestrator = add_shell(self, NodeLaunch(self, plan, network))\n"

@@ -14,7 +14,7 @@ from trainshed.spec import BucketGrant, NodeRange
 from trainshed_constructs.compute.ecs_agent_policy import ecs_agent_statements, ecs_agent_wildcards
 from trainshed_constructs.compute.job_logs import job_logs
 from trainshed_constructs.compute.job_queue import job_queue
-from trainshed_constructs.compute.job_role import job_role
+from trainshed_constructs.compute.job_role import ecs_tasks, job_role
 from trainshed_constructs.compute.multi_node_job import multi_node_job
 from trainshed_constructs.compute.node_role import NodeRole
 from trainshed_constructs.errors import ConstructError
@@ -163,7 +163,14 @@ class BatchMultiNode(Construct):
             wildcards=ecs_agent_wildcards(),
         )
         self.instance_role: iam.Role = node_role.role
-        self.job_role = job_role(self, "JobRole", buckets=buckets, policies=policies)
+        self.job_role = job_role(
+            self,
+            "JobRole",
+            description="Containers of multi-node training jobs",
+            assumed_by=ecs_tasks(self),
+            buckets=buckets,
+            policies=policies,
+        )
         # L1: the L2 ManagedEc2EcsComputeEnvironment always renders SecurityGroupIds, cannot name a
         # launch template version (https://github.com/aws/aws-cdk/issues/28137) and takes every
         # private subnet by default.

@@ -88,6 +88,7 @@ class EfaLaunchTemplate(Construct):
         instance_profile_arn: str | None = None,
         placement_group_name: str | None = None,
         kms_key_arn: str | None = None,
+        terminates: bool = True,
     ) -> None:
         """Declare the launch template.
 
@@ -108,6 +109,9 @@ class EfaLaunchTemplate(Construct):
             instance_profile_arn: by default whoever launches names it.
             placement_group_name: cluster placement group; by default whoever launches names it.
             kms_key_arn: key that encrypts the root volume; by default the account's own for EBS.
+            terminates: a node that powers itself off is terminated; False for a managed node group
+                of EKS, which refuses the setting. Its Auto Scaling group replaces a node that has
+                stopped.
 
         Raises:
             ConstructError: EC2 would refuse the interfaces or groups, or `capacity` has no id.
@@ -174,7 +178,7 @@ class EfaLaunchTemplate(Construct):
                 # A node that cannot be set up powers off: it is to be replaced, and not to stay
                 # as a stopped instance. AWS Batch's guide does not list this among what it
                 # ignores; if it did, EC2 Auto Scaling would replace the stopped node all the same.
-                instance_initiated_shutdown_behavior="terminate",
+                instance_initiated_shutdown_behavior="terminate" if terminates else None,
                 monitoring=_Data.MonitoringProperty(enabled=True),
                 instance_market_options=_market(capacity),
                 capacity_reservation_specification=_reservation(capacity),

@@ -15,16 +15,18 @@ def job_role(
     scope: Construct,
     construct_id: str,
     *,
+    description: str,
+    assumed_by: iam.IPrincipal,
     buckets: Sequence[BucketGrant],
     policies: Sequence[str],
 ) -> iam.Role:
-    """Declare a role that only ECS tasks of this account and region may take.
-
-    Amazon ECS developer guide, "Amazon ECS task IAM role", on the confused deputy.
+    """Declare a role of containers.
 
     Args:
         scope: parent.
         construct_id: id within the parent.
+        description: for people.
+        assumed_by: who takes it for them.
         buckets: what they may use in S3.
         policies: ARNs of managed policies.
 
@@ -34,16 +36,8 @@ def job_role(
     role = iam.Role(
         scope,
         construct_id,
-        description="Containers of multi-node training jobs",
-        assumed_by=iam.ServicePrincipal(
-            "ecs-tasks.amazonaws.com",
-            conditions={
-                "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
-                "ArnLike": {
-                    "aws:SourceArn": Stack.of(scope).format_arn(service="ecs", resource="*")
-                },
-            },
-        ),
+        description=description,
+        assumed_by=assumed_by,
         inline_policies={"Launch": iam.PolicyDocument(statements=[see_the_network()])},
     )
     acknowledge_wildcards(
@@ -51,3 +45,17 @@ def job_role(
     )
     grant_job_access(role, buckets=buckets, policies=policies, inline=[see_the_network()])
     return role
+
+
+def ecs_tasks(scope: Construct) -> iam.IPrincipal:
+    """Return who takes a role for ECS tasks of this account and region.
+
+    Amazon ECS developer guide, "Amazon ECS task IAM role", on the confused deputy.
+    """
+    return iam.ServicePrincipal(
+        "ecs-tasks.amazonaws.com",
+        conditions={
+            "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
+            "ArnLike": {"aws:SourceArn": Stack.of(scope).format_arn(service="ecs", resource="*")},
+        },
+    )

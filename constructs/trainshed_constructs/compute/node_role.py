@@ -1,6 +1,7 @@
 """What a node of a cluster may do: write logs and metrics, say how it booted, be reached."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
@@ -24,7 +25,6 @@ class NodeRole(Construct):
 
     Attributes:
         role: the role.
-        profile: the instance profile that carries it.
 
     Example::
 
@@ -41,7 +41,7 @@ class NodeRole(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        log_group: logs.ILogGroup,
+        log_group: logs.ILogGroup | None = None,
         statements: Sequence[iam.PolicyStatement] = (),
         wildcards: Mapping[str, str] | None = None,
     ) -> None:
@@ -50,7 +50,8 @@ class NodeRole(Construct):
         Args:
             scope: parent.
             construct_id: id within the parent.
-            log_group: what the jobs' output is written to, by a program of the node.
+            log_group: what the jobs' output is written to, by a program of the node; by default
+                nothing is.
             statements: what the orchestrator's programs need beside; by default nothing.
             wildcards: why these have resources with a wildcard, by resource.
         """
@@ -63,7 +64,6 @@ class NodeRole(Construct):
             description="Nodes of a training cluster",
             inline_policies={"Node": iam.PolicyDocument(statements=everything)},
         )
-        self.profile = iam.CfnInstanceProfile(self, "Profile", roles=[self.role.role_name])
         acknowledge_wildcards(
             self.role,
             {
@@ -74,9 +74,14 @@ class NodeRole(Construct):
             },
         )
 
+    @cached_property
+    def profile(self) -> iam.CfnInstanceProfile:
+        """The instance profile that carries it; it is declared when it is asked for."""
+        return iam.CfnInstanceProfile(self, "Profile", roles=[self.role.role_name])
 
-def _statements(log_group: logs.ILogGroup) -> list[iam.PolicyStatement]:
-    return [
+
+def _statements(log_group: logs.ILogGroup | None) -> Iterator[iam.PolicyStatement]:
+    yield from (
         iam.PolicyStatement(sid="BeReached", actions=session_actions(), resources=["*"]),
         iam.PolicyStatement(
             # Memory and disk, by the CloudWatch agent of our images (packer/scripts/12-agents.sh),
@@ -101,9 +106,10 @@ def _statements(log_group: logs.ILogGroup) -> list[iam.PolicyStatement]:
                 "Null": {"aws:TagKeys": "false"},
             },
         ),
-        iam.PolicyStatement(
+    )
+    if log_group:
+        yield iam.PolicyStatement(
             sid="WriteJobLogs",
             actions=["logs:CreateLogStream", "logs:PutLogEvents"],
             resources=[log_group.log_group_arn],
-        ),
-    ]
+        )

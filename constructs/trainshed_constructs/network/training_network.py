@@ -11,11 +11,12 @@ from constructs import Construct
 
 from trainshed.errors import UnknownName
 from trainshed.plan import SubnetPlan
+from trainshed.plan.network import ControlPlaneSubnet
 from trainshed_constructs.custom_resources.default_security_group.construct import (
     DefaultSecurityGroupRules,
 )
 from trainshed_constructs.errors import ConstructError
-from trainshed_constructs.network.zone_subnets import ZoneSubnets
+from trainshed_constructs.network.zone_subnets import ZoneSubnets, zone_subnet
 
 
 class TrainingNetwork(Construct):
@@ -69,6 +70,7 @@ class TrainingNetwork(Construct):
         *,
         cidr: IPv4Network | str,
         subnets: Sequence[SubnetPlan],
+        control_plane_subnets: Sequence[ControlPlaneSubnet] = (),
         endpoint_services: Sequence[str] = (),
     ) -> None:
         """Declare the network.
@@ -78,6 +80,7 @@ class TrainingNetwork(Construct):
             construct_id: id within the parent.
             cidr: address range of the VPC.
             subnets: one for each zone.
+            control_plane_subnets: small ones in zones without nodes, for control planes.
             endpoint_services: services with an interface endpoint, for instance `ecr.api`.
 
         Raises:
@@ -105,6 +108,18 @@ class TrainingNetwork(Construct):
         ]
         self.zone_subnets = {
             plan.zone.name: zone.private for plan, zone in zip(subnets, zones, strict=True)
+        }
+        # Their route table is the VPC's own, which leads nowhere else.
+        self._control_plane = {
+            plan.zone.name: zone_subnet(
+                self,
+                f"ControlPlane {plan.zone.name}",
+                name=f"{self.node.path}/ControlPlane {plan.zone.name}",
+                vpc_id=vpc_id,
+                zone=plan.zone,
+                cidr=plan.cidr,
+            ).ref
+            for plan in control_plane_subnets
         }
         self.vpc: ec2.IVpc = ec2.Vpc.from_vpc_attributes(
             self,
@@ -139,6 +154,16 @@ class TrainingNetwork(Construct):
         if zone_name not in self._by_zone:
             raise UnknownName("zone of this network", zone_name, self._by_zone)
         return self._by_zone[zone_name]
+
+    def control_plane_subnet_id(self, zone_name: str) -> str:
+        """Return the id of the small subnet of a zone, for a control plane.
+
+        Raises:
+            UnknownName: the network has no such subnet there.
+        """
+        if zone_name not in self._control_plane:
+            raise UnknownName("zone of this network", zone_name, self._control_plane)
+        return self._control_plane[zone_name]
 
     def _check(self, cidr: IPv4Network, subnets: Sequence[SubnetPlan]) -> None:
         names = [plan.zone.name for plan in subnets]

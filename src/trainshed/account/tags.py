@@ -2,5 +2,7 @@
 
 # On what a cluster, or clusters that share it, have: their name, or that of what they share.
 CLUSTER_TAG = "trainshed:cluster"
+# The same of a node of Kubernetes, whose labels take no colon.
+CLUSTER_LABEL = "trainshed/cluster"
 # On a node: how it booted, as the AMI's first-boot program says.
 BOOT_TAG = "trainshed:boot"

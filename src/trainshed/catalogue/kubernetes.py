@@ -7,6 +7,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+# EKS user guide, "Amazon EKS networking requirements for VPC and subnets": zones where a control
+# plane cannot be; nodes can.
+WITHOUT_CONTROL_PLANE = frozenset({"cac1-az3", "use1-az3", "usw1-az2"})
+# What runs beside the jobs: DNS, the managers of JobSet and Kueue, agents. Two, so that one may go.
+SYSTEM_TYPE, SYSTEM_NODES = "m6i.large", 2
 _SOON = timedelta(days=90)
 
 

@@ -27,7 +27,7 @@ def quota_needs(clusters: Sequence[ClusterPlan]) -> dict[Quota, int]:
 
 def interfaces_per_node(cluster: ClusterPlan) -> int:
     """Count the network interfaces of a node: its own, and that of a job."""
-    return len(cluster.interfaces) + cluster.job_addresses
+    return len(cluster.interfaces) + cluster.job_interface
 
 
 def _nodes(cluster: ClusterPlan) -> int:

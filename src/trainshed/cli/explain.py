@@ -97,9 +97,14 @@ def _print(explained: Explanation) -> None:
         headings={"cards": "card", "ip": "IP", "reason": "why"},
         title=f"Network interfaces of one node (profile {explained.profile})",
     )
+    of_jobs = (
+        "that of its job's own interface"
+        if explained.job_interface
+        else f"{explained.job_addresses} for its pods"
+    )
     say(
         f"private addresses: {explained.addresses_per_node} for a node"
-        + (", with that of its job's own interface" if explained.job_addresses else "")
+        + (f", with {of_jobs}" if explained.job_addresses else "")
         + f"; {explained.addresses} for the largest cluster"
     )
     if explained.efa:

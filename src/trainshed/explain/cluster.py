@@ -46,7 +46,8 @@ class Explanation:
         capacity: how nodes are bought.
         profile: layout of the interfaces.
         interfaces: of one node, in card and device order.
-        job_addresses: private addresses that a job takes on each node.
+        job_interface: a job gets an interface of its own on each node.
+        job_addresses: private addresses that jobs take on each node.
         addresses_per_node: private addresses, those of a job with them.
         addresses: private addresses of the largest cluster.
         efa: what the layout uses of the type's EFA bandwidth; None for a type without EFA.
@@ -64,6 +65,7 @@ class Explanation:
     capacity: str
     profile: str
     interfaces: tuple[InterfaceRow, ...]
+    job_interface: bool
     job_addresses: int
     addresses_per_node: int
     addresses: int
@@ -85,6 +87,7 @@ def explain(plan: ClusterPlan, fleet: Fleet | None = None) -> Explanation:
         plan.prerequisites_stack_name,
         filled and network.stack_name,
         plan.lustre and plan.lustre.stack_name,
+        plan.control_plane and plan.control_plane.stack_name,
         plan.repository and plan.repository.stack_name,
         plan.name,
     )
@@ -98,6 +101,7 @@ def explain(plan: ClusterPlan, fleet: Fleet | None = None) -> Explanation:
         capacity=facts["capacity"],
         profile=facts["interface layout"],
         interfaces=tuple(_rows(plan.interfaces)),
+        job_interface=plan.job_interface,
         job_addresses=plan.job_addresses,
         addresses_per_node=plan.addresses_per_node,
         addresses=plan.addresses,

@@ -70,7 +70,7 @@ def _on(plan: ClusterPlan, card: NetworkCard) -> list[NetworkInterface]:
 
 
 def _has_job_slot(plan: ClusterPlan, card: NetworkCard) -> bool:
-    return card.index == 0 and plan.job_addresses > 0
+    return card.index == 0 and plan.job_interface
 
 
 def _header(plan: ClusterPlan) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _header(plan: ClusterPlan) -> Iterator[str]:
             else f"no EFA, {plan.instance.network_gbps:g} Gbps; "
         )
         + f"private addresses: {addresses}"
-        + (", and 1 of the job's own interface" if plan.job_addresses else ""),
+        + (", and 1 of the job's own interface" if plan.job_interface else ""),
         "soft",
     )
 
@@ -118,7 +118,7 @@ def _slot(kind: str, words: str, left: int, top: int) -> Iterator[str]:
 def _legend(plan: ClusterPlan, top: int) -> Iterator[str]:
     kinds = [kind for kind in InterfaceKind if kind in {row.kind for row in plan.interfaces}]
     left = _MARGIN
-    for kind in (*(kind.value for kind in kinds), *(("job",) if plan.job_addresses else ())):
+    for kind in (*(kind.value for kind in kinds), *(("job",) if plan.job_interface else ())):
         yield box(left, top, 12, 12, kind, radius=3)
         yield text(left + 18, top + 10, _LEGEND_TEXTS[kind], "soft")
         left += 40 + 6 * len(_LEGEND_TEXTS[kind])

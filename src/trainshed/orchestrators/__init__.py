@@ -30,10 +30,11 @@ ORCHESTRATOR_OUTPUT = "Orchestrator"
 
 
 class Orchestrator(StrEnum):
-    """What starts the jobs: AWS Batch, or `trainshed job` on instances that are always there."""
+    """What starts the jobs: AWS Batch, `trainshed job` on plain instances, or Amazon EKS."""
 
     BATCH = "batch"
     EC2 = "ec2"
+    EKS = "eks"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +45,13 @@ class Traits:
         agent: second part of the cell of its AMIs, for instance `ecs`.
         profile: layout of the interfaces that is made for it.
         profile_reason: why.
-        job_addresses: private addresses that a job takes on each node, beside the node's own.
+        job_interface: a job gets an interface of its own on card 0 of each node.
+        job_addresses: private addresses that jobs take on each node, beside the node's own.
         in_containers: jobs run in containers, whose image each node pulls.
         keeps_nodes: all nodes are there all the time, also while no job runs.
         services: what a node cannot do without, by the names of the services' endpoints.
         uses_default_group: jobs are in the default security group of the VPC.
+        control_plane: it has a control plane in the VPC, which needs a subnet in another zone.
         sections: models of the sections of its cluster files that are its own, by field: `image`,
             `job`, and any that no other orchestrator has.
         fields: of the cluster file, that its resources follow from, by how their types begin.
@@ -60,11 +63,13 @@ class Traits:
     agent: str
     profile: InterfaceProfile
     profile_reason: str
+    job_interface: bool
     job_addresses: int
     in_containers: bool
     keeps_nodes: bool
     services: tuple[str, ...]
     uses_default_group: bool
+    control_plane: bool
     sections: Mapping[str, type[Model]]
     fields: Mapping[str, str]
     job_logs: str

@@ -13,6 +13,7 @@ from trainshed.nodes.folders import UNFIT
 from trainshed.orchestrators import Orchestrator, part, traits
 from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.capacity import CapacityPlan, plan_capacity
+from trainshed.plan.control_plane import ControlPlanePlan
 from trainshed.plan.job_access import JobAccessPlan, plan_job_access
 from trainshed.plan.jobs import JobsPlan, PlannedNode
 from trainshed.plan.lustre_efa import plan_lustre_efa
@@ -114,6 +115,11 @@ class ClusterPlan:
         return self.jobs.repository
 
     @property
+    def control_plane(self) -> ControlPlanePlan | None:
+        """The control plane of Kubernetes that the cluster's jobs are submitted to, or None."""
+        return self.jobs.control_plane
+
+    @property
     def prerequisites_stack_name(self) -> str:
         """Name of the stack that checks what must exist before the cluster's other stacks."""
         return stack_name(self.short_name, "Prerequisites")
@@ -125,8 +131,13 @@ class ClusterPlan:
 
     @property
     def job_addresses(self) -> int:
-        """Private addresses that a job takes on each node, by an interface of its own."""
+        """Private addresses that jobs take on each node."""
         return traits(self.orchestrator).job_addresses
+
+    @property
+    def job_interface(self) -> bool:
+        """A job gets an interface of its own on card 0 of each node."""
+        return traits(self.orchestrator).job_interface
 
     @property
     def services(self) -> tuple[str, ...]:
@@ -166,7 +177,7 @@ def make_plan(
     region = _region(notes, region)
     instance = _instance(notes, region)
     zone = plan_zone(notes, region, instance)
-    network = plan_network(notes, zone)
+    network = plan_network(notes, region, zone)
     lustre = plan_lustre(notes, network.name, zone, instance)
     capacity = plan_capacity(notes, instance, region)
     security = plan_security(notes, region)
@@ -197,6 +208,7 @@ def make_plan(
         devices=devices,
         capacity=capacity,
         folders={name: path for name, path in folders.items() if path},
+        network=network,
     )
     jobs: JobsPlan = part(spec.orchestrator, "plan").plan(notes, node)
     job_access = plan_job_access(notes)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from trainshed.documents.problems import Problem
 from trainshed.plan.cluster import ClusterPlan, make_plan
+from trainshed.plan.control_plane import ControlPlanePlan
 from trainshed.plan.network import NetworkPlan
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.sharing import conflicts, duplicate_names
@@ -33,6 +34,9 @@ class Fleet:
             merged[mine.stack_name] = replace(
                 known,
                 subnets=tuple(dict.fromkeys((*known.subnets, *mine.subnets))),
+                control_plane_subnets=tuple(
+                    dict.fromkeys((*known.control_plane_subnets, *mine.control_plane_subnets))
+                ),
                 endpoint_services=tuple(
                     dict.fromkeys((*known.endpoint_services, *mine.endpoint_services))
                 ),
@@ -44,6 +48,12 @@ class Fleet:
         """Lustre file systems by stack name."""
         found = (cluster.lustre for cluster in self.clusters if cluster.lustre)
         return {lustre.stack_name: lustre for lustre in found}
+
+    @property
+    def control_planes(self) -> dict[str, ControlPlanePlan]:
+        """Control planes of Kubernetes by stack name."""
+        found = (cluster.control_plane for cluster in self.clusters if cluster.control_plane)
+        return {each.stack_name: each for each in found}
 
     @property
     def repositories(self) -> dict[str, RepositoryPlan]:

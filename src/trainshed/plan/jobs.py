@@ -8,6 +8,8 @@ from trainshed.catalogue import InstanceType
 from trainshed.interfaces import NetworkInterface
 from trainshed.plan.capacity import CapacityPlan
 from trainshed.plan.container_image import ImagePlan
+from trainshed.plan.control_plane import ControlPlanePlan
+from trainshed.plan.network import NetworkPlan
 from trainshed.plan.repository import RepositoryPlan
 
 
@@ -21,6 +23,7 @@ class PlannedNode:
         devices: how many of each kind it has.
         capacity: how it is bought.
         folders: of it that jobs use, by the volume's name.
+        network: that it is in.
     """
 
     instance: InstanceType
@@ -28,6 +31,7 @@ class PlannedNode:
     devices: Mapping[str, int]
     capacity: CapacityPlan
     folders: Mapping[str, str]
+    network: NetworkPlan
 
 
 class JobsPlan(Protocol):
@@ -51,3 +55,7 @@ class JobsPlan(Protocol):
     @property
     def repository(self) -> RepositoryPlan | None:
         """The cluster's own ECR repository of the image, or None."""
+
+    @property
+    def control_plane(self) -> ControlPlanePlan | None:
+        """The control plane of Kubernetes that its jobs are submitted to, or None."""

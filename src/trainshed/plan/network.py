@@ -1,12 +1,14 @@
 """The VPC: its subnets, and whether the nodes' addresses fit."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
+from trainshed.catalogue.kubernetes import WITHOUT_CONTROL_PLANE
 from trainshed.orchestrators import traits
 from trainshed.plan.notes import Notes, origin
 from trainshed.plan.stack_names import stack_name
-from trainshed.plan.zone import Zone
+from trainshed.plan.zone import Zone, other_zones
 from trainshed.spec import Endpoint, NetworkSpec
 
 _DEFAULT_CIDR = IPv4Network("10.20.0.0/16")
@@ -17,6 +19,9 @@ _PRIVATE = tuple(
 )
 # Each zone has an eighth of the VPC.
 _ZONE_BITS = 3
+# Amazon VPC user guide, "Subnet CIDR blocks": a subnet has 16 addresses at least, which is what the
+# EKS user guide, "Amazon EKS networking requirements", recommends for a control plane.
+_SMALLEST_PREFIX = 28
 # AWS keeps the first four addresses of a subnet and the last one.
 _AWS_RESERVED = 5
 # What containers of a multi-node job need of the VPC's default security group.
@@ -54,6 +59,19 @@ class SubnetPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ControlPlaneSubnet:
+    """A small subnet in a zone without nodes, for a control plane that needs two zones.
+
+    Attributes:
+        zone: the zone.
+        cidr: its 16 addresses.
+    """
+
+    zone: Zone
+    cidr: IPv4Network
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkPlan:
     """A VPC, new or existing.
 
@@ -62,6 +80,7 @@ class NetworkPlan:
         stack_name: stack that owns it.
         cidr: address range of a new VPC; None for an existing one.
         subnets: of a new VPC, one for each zone in use.
+        control_plane_subnets: of a new VPC, those of the control planes in it.
         endpoint_services: service names of the interface endpoints, for instance `ecr.api`.
         vpc_id: id of an existing VPC; None for a new one.
         subnet_id: id of its private subnet.
@@ -74,6 +93,7 @@ class NetworkPlan:
     stack_name: str
     cidr: IPv4Network | None = None
     subnets: tuple[SubnetPlan, ...] = ()
+    control_plane_subnets: tuple[ControlPlaneSubnet, ...] = ()
     endpoint_services: tuple[str, ...] = ()
     vpc_id: str | None = None
     subnet_id: str | None = None
@@ -81,7 +101,7 @@ class NetworkPlan:
     default_security_group_id: str | None = None
 
 
-def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
+def plan_network(notes: Notes, region: str | None, zone: Zone | None) -> NetworkPlan:
     """Lay out the VPC for one cluster; clusters that share it add their zones later."""
     asked: NetworkSpec = notes.spec.network
     name = asked.name or notes.spec.short_name
@@ -113,12 +133,18 @@ def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
             f"/{_PREFIXES[0]} to /{_PREFIXES[-1]})",
         )
         zone = None
+    control_plane = (
+        tuple(_control_plane_subnets(notes, region, zone, cidr))
+        if region and zone and traits(notes.spec.orchestrator).control_plane
+        else ()
+    )
     services = (service for endpoint in asked.endpoints for service in _ENDPOINT_SERVICES[endpoint])
     network = NetworkPlan(
         name=name,
         stack_name=stack,
         cidr=cidr,
         subnets=(_subnet(cidr, zone),) if zone else (),
+        control_plane_subnets=control_plane,
         endpoint_services=tuple(dict.fromkeys(services)),
     )
     _decide_new(notes, network)
@@ -132,6 +158,12 @@ def _decide_new(notes: Notes, network: NetworkPlan) -> None:
             "network",
             f"new VPC {network.cidr}, nodes in {subnet.private_cidr}",
             f"{origin(notes.spec.network, 'cidr')}; each zone has an eighth of the VPC",
+        )
+    for second in network.control_plane_subnets:
+        notes.decide(
+            "subnet of the control plane",
+            f"{second.cidr} in {second.zone.name}",
+            "EKS asks for two zones; the nodes are in one",
         )
     endpoints = ", ".join(("S3", *network.endpoint_services))
     notes.decide(
@@ -167,6 +199,26 @@ def _subnet(cidr: IPv4Network, zone: Zone) -> SubnetPlan:
         private_cidr=eighths[zone.index],
         public_cidr=list(eighths[-1].subnets(prefixlen_diff=_ZONE_BITS))[zone.index],
     )
+
+
+def _control_plane_subnets(
+    notes: Notes, region: str, zone: Zone, cidr: IPv4Network
+) -> Iterator[ControlPlaneSubnet]:
+    """Give a control plane its second zone; both, where it cannot be in the nodes' zone.
+
+    They are in the part of the VPC that no zone's public side takes, the last 64th.
+    """
+    last = list(cidr.subnets(prefixlen_diff=2 * _ZONE_BITS))[-1]
+    blocks = list(last.subnets(new_prefix=_SMALLEST_PREFIX))
+    needed = 2 if zone.name in WITHOUT_CONTROL_PLANE else 1
+    if len(blocks) < needed:
+        notes.problem(
+            "network.cidr",
+            f"{cidr} has room for one subnet of the control plane, which needs {needed}, because "
+            f"EKS has none in {zone.name}; take a larger range",
+        )
+    for other in other_zones(zone, region, without=WITHOUT_CONTROL_PLANE)[:needed]:
+        yield ControlPlaneSubnet(zone=other, cidr=blocks[other.index % len(blocks)])
 
 
 def check_addresses(

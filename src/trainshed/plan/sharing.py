@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
+from ipaddress import IPv4Network
 from typing import Any
 
 from trainshed.documents.problems import Problem
@@ -39,6 +40,7 @@ def conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
     """Find what two clusters want of one stack and cannot both have."""
     yield from _stack_conflicts(clusters)
     yield from _subnet_conflicts(clusters)
+    yield from _control_plane_subnet_conflicts(clusters)
     yield from _tag_conflicts(clusters)
     yield from _efa_connection_conflicts(clusters)
     yield from _reservation_conflicts(clusters)
@@ -83,12 +85,17 @@ def _stacks(cluster: ClusterPlan) -> Iterator[tuple[str, str, dict[str, Any]]]:
     # `duplicate_names` finds two clusters of one name.
     yield "name", cluster.name, {"its part": "the nodes"}
     yield "name", cluster.prerequisites_stack_name, {"its part": "the prerequisites"}
-    network = replace(cluster.network, subnets=(), endpoint_services=())
+    network = replace(cluster.network, subnets=(), control_plane_subnets=(), endpoint_services=())
     yield "network", network.stack_name, place | asdict(network)
     if cluster.lustre:
         lustre = asdict(cluster.lustre)
         new = dict(lustre.pop("new") or {})
         yield "storage.lustre", cluster.lustre.stack_name, place | new | lustre
+    if cluster.control_plane:
+        # Its subnets follow from the zone of the nodes.
+        zone = {"zone": cluster.zone.name}
+        control_plane = asdict(cluster.control_plane)
+        yield "kubernetes", cluster.control_plane.stack_name, place | zone | control_plane
     if cluster.repository:
         yield "image", cluster.repository.stack_name, place | asdict(cluster.repository)
 
@@ -166,6 +173,24 @@ def _subnet_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
                 yield _problem(cluster, "zone", _two_names(cluster.zone, first))
         if others:
             yield from _crowded(stack_name, sharers)
+
+
+def _control_plane_subnet_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
+    """A small network has room for the second zone of one control plane, or of a few."""
+    first_users: dict[tuple[str, IPv4Network], tuple[Zone, ClusterPlan]] = {}
+    for cluster in clusters:
+        for subnet in cluster.network.control_plane_subnets:
+            place = cluster.network.stack_name, subnet.cidr
+            zone, first = first_users.setdefault(place, (subnet.zone, cluster))
+            if zone != subnet.zone:
+                yield _problem(
+                    cluster,
+                    "network.cidr",
+                    f"{subnet.cidr} would be a subnet of two zones: {subnet.zone.name} for the "
+                    f"control plane of {cluster.name}, {zone.name} for that of {first.name} "
+                    f"({_place(first, 'network')}), which shares the network; take a larger range, "
+                    "or a network for each",
+                )
 
 
 def _two_names(zone: Zone, first: ClusterPlan) -> str:

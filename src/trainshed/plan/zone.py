@@ -1,12 +1,15 @@
 """Which availability zone: the one that offers the type, by ID wherever possible."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from trainshed import catalogue
 from trainshed.catalogue import InstanceType
 from trainshed.errors import did_you_mean
 from trainshed.plan.notes import Notes
+
+_LETTERS = "abcdef"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +27,30 @@ class Zone:
     name: str
     is_id: bool
     index: int
+
+
+def other_zones(zone: Zone, region: str, *, without: Collection[str]) -> tuple[Zone, ...]:
+    """Return the other zones of a region, named as one is: by ID or by name.
+
+    Args:
+        zone: the one.
+        region: its region.
+        without: IDs of zones that are left out.
+    """
+    ids = catalogue.zone_ids(region)
+    if zone.is_id:
+        return tuple(_by_id(each) for each in ids if each not in {zone.name, *without})
+    # Which ID a name stands for is the account's, but each region has as many names as IDs.
+    names = [region + letter for letter in _LETTERS[: len(ids)]]
+    return tuple(_by_name(each) for each in names if each != zone.name)
+
+
+def _by_id(name: str) -> Zone:
+    return Zone(name=name, is_id=True, index=int(name.rpartition("-az")[2]) - 1)
+
+
+def _by_name(name: str) -> Zone:
+    return Zone(name=name, is_id=False, index=_LETTERS.index(name[-1]))
 
 
 def plan_zone(notes: Notes, region: str | None, instance: InstanceType | None) -> Zone | None:
@@ -63,13 +90,12 @@ def plan_zone(notes: Notes, region: str | None, instance: InstanceType | None) -
     chosen = asked or offering[0]
     reason = "as asked" if asked else f"the first zone of {region} that offers {instance.name}"
     notes.decide("zone", chosen, reason)
-    return Zone(name=chosen, is_id=True, index=int(chosen.rpartition("-az")[2]) - 1)
+    return _by_id(chosen)
 
 
 def _named(notes: Notes, region: str, asked: str) -> Zone | None:
-    letter = re.fullmatch(re.escape(region) + "([a-f])", asked)
-    if not letter:
+    if not re.fullmatch(re.escape(region) + f"[{_LETTERS}]", asked):
         notes.problem("zone", f"{asked!r} is not a zone name of {region} ({region}a to {region}f)")
         return None
     notes.decide("zone", asked, "as asked, by name")
-    return Zone(name=asked, is_id=False, index=ord(letter[1]) - ord("a"))
+    return _by_name(asked)

@@ -5,6 +5,7 @@ A price without a source is unknown. It is never zero.
 
 from trainshed.prices.items import (
     ECR_STORED,
+    EKS_HOUR,
     ENDPOINT_GB,
     ENDPOINT_HOUR,
     GP3,
@@ -27,6 +28,7 @@ from trainshed.prices.model import Price, Unit
 
 __all__ = [
     "ECR_STORED",
+    "EKS_HOUR",
     "ENDPOINT_GB",
     "ENDPOINT_HOUR",
     "GP3",

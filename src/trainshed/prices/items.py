@@ -11,6 +11,7 @@ PUBLIC_IPV4_HOUR = "public-ipv4-hour"
 ENDPOINT_HOUR, ENDPOINT_GB = "endpoint-hour", "endpoint-gb"
 LOGS_INGESTED, LOGS_STORED = "logs-ingested", "logs-stored"
 ECR_STORED = "ecr-stored"
+EKS_HOUR = "eks-hour"
 LUSTRE_METADATA_IOPS, LUSTRE_BACKUP = "lustre/metadata-iops", "lustre/backup"
 
 _UNITS = {
@@ -25,6 +26,7 @@ _UNITS = {
     LOGS_INGESTED: Unit.GB,
     LOGS_STORED: Unit.GB_MONTH,
     ECR_STORED: Unit.GB_MONTH,
+    EKS_HOUR: Unit.HOUR,
     LUSTRE_METADATA_IOPS: Unit.IOPS_MONTH,
     LUSTRE_BACKUP: Unit.GB_MONTH,
 }

@@ -14,6 +14,7 @@ from trainshed.aws import Region
 from trainshed.catalogue.lustre import THROUGHPUTS
 from trainshed.prices.items import (
     ECR_STORED,
+    EKS_HOUR,
     ENDPOINT_GB,
     ENDPOINT_HOUR,
     GP3,
@@ -140,6 +141,8 @@ _PRODUCTS = (
     Product(item=LOGS_INGESTED, service="AmazonCloudWatch", usage_type="DataProcessing-Bytes"),
     Product(item=LOGS_STORED, service="AmazonCloudWatch", usage_type="TimedStorage-ByteHrs"),
     Product(item=ECR_STORED, service="AmazonECR", usage_type="TimedStorage-ByteHrs"),
+    # The usage type is inferred, from reports of cost tools; with extended support it is another.
+    Product(item=EKS_HOUR, service="AmazonEKS", usage_type="AmazonEKS-Hours:perCluster"),
     _lustre(lustre_item("scratch-2", None), "Storage", storageType="SSD"),
     *(
         _lustre(lustre_item("persistent-2", throughput), rf"Storage\.SSD\.{throughput}")

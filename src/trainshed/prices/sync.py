@@ -9,6 +9,7 @@ from typing import Any
 
 from trainshed.aws import Region
 from trainshed.catalogue import all_types, lookup, regions_offering
+from trainshed.catalogue.kubernetes import SYSTEM_TYPE
 from trainshed.errors import Failure
 from trainshed.prices.items import Purchase, instance_item
 from trainshed.prices.lookup import read
@@ -64,7 +65,7 @@ def synchronise(
     for region in regions:
         progress(region.name)
         prices, unclear = {}, []
-        for answer in ask(price_list, region.name, _types(region.name), today):
+        for answer in ask(price_list, region.name, (*_types(region.name), SYSTEM_TYPE), today):
             if isinstance(answer, Unclear):
                 unclear.append(answer)
             else:

@@ -135,6 +135,19 @@ ROLE_PREFIX = Form(
     words="up to 24 letters, digits and _ + = , . @ -",
     example="team-a-",
 )
+# IAM API reference, CreateRole: name and path.
+ROLE = Form(
+    pattern=r"^(?:arn:aws[a-z-]*:iam::[0-9]{12}:role/(?:[!-.0-~]+/)*)?[A-Za-z0-9_+=,.@-]{1,64}$",
+    words="the name of an IAM role of the cluster's account, or the ARN of a role, "
+    "arn:aws:iam::...:role/...",
+    example="MachineLearning",
+)
+# Kubernetes documentation, "Object Names and IDs", RFC 1123 label names.
+NAMESPACE = Form(
+    pattern="^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$",
+    words="up to 63 lower-case letters, digits and hyphens, with a letter or digit at both ends",
+    example="training",
+)
 RESERVATION = _id("cr", "a capacity reservation")
 # Resource Groups API reference, GroupResources: a name of up to 300 characters.
 BLOCK = Form(

@@ -48,3 +48,14 @@ class JobSpec(Model):
     """ARNs of managed policies for what else jobs may do; default: none."""
     timeout_hours: Whole = Field(default=72, ge=1, le=8760)
     """A job that runs longer is stopped."""
+
+
+class ContainerJobSpec(JobSpec):
+    """Defaults of jobs in containers."""
+
+    shared_memory_gib: Whole | None = Field(default=None, ge=1)
+    """Size of /dev/shm in GiB; default: an eighth of the node's memory."""
+    attempts: Whole = Field(default=3, ge=1, le=10)
+    """Tries of a job that lost a node: its main node failed or could not start, or the main node's
+    container ended with exit code 197, which says that a node was lost or lacks a device. AWS Batch
+    notices only the main node by itself. A job that ends with any other code is not tried again."""

@@ -3,6 +3,7 @@
 Made from the models, and committed: `make schema` writes docs/*.schema.json.
 """
 
+import inspect
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -30,12 +31,13 @@ def cluster_schema() -> dict[str, Any]:
     planner knows which one is near a mistyped one.
     """
     schema = _schema(ClusterSpec, "Cluster")
-    sections = dict.fromkeys(name for each in Orchestrator for name in traits(each).sections)
+    sections = {name: own for each in Orchestrator for name, own in traits(each).sections.items()}
     schema["allOf"] = [_of_orchestrator(schema, each, sections) for each in Orchestrator]
-    for name in sections:
-        # What a model says about it stands in `allOf`.
+    for name, own in sections.items():
+        # What its model says about it stands in `allOf`.
         known = ClusterSpec.model_fields.get(name)
-        schema["properties"][name] = {"description": known.description} if known else {}
+        said = known.description if known else inspect.getdoc(own)
+        schema["properties"][name] = {"description": said}
     schema["$defs"]["InstanceSpec"]["properties"]["type"]["enum"] = list(all_types())
     return schema
 

@@ -21,6 +21,7 @@ class ShellPlan:
 
     image: ClassVar[None] = None
     repository: ClassVar[None] = None
+    control_plane: ClassVar[None] = None
 
     environment: Mapping[str, str]
     timeout_hours: int

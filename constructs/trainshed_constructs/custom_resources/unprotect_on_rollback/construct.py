@@ -1,6 +1,6 @@
 """Termination protection that ends when the stack's creation fails."""
 
-from aws_cdk import Aws
+from aws_cdk import Aws, Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IConstruct
 
@@ -33,12 +33,16 @@ class UnprotectOnRollback(Construct):
         UnprotectOnRollback(stack, "Protection").before(topic)
     """
 
-    def __init__(self, scope: Construct, construct_id: str) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, *, eks_cluster: str | None = None
+    ) -> None:
         """Declare the custom resource.
 
         Args:
             scope: the protected stack.
             construct_id: id within the stack.
+            eks_cluster: name of a cluster of EKS in the stack, which is protected itself. This
+                resource must come after the cluster then, so that it goes before it.
         """
         super().__init__(scope, construct_id)
         self._resource = inline_resource(
@@ -52,11 +56,22 @@ class UnprotectOnRollback(Construct):
                         "cloudformation:UpdateTerminationProtection",
                     ],
                     resources=[Aws.STACK_ID],
-                )
+                ),
+                *(_cluster_statements(scope, eks_cluster) if eks_cluster else ()),
             ],
+            properties={"EksCluster": eks_cluster} if eks_cluster else None,
         )
 
     def before(self, *constructs: IConstruct) -> None:
         """Have CloudFormation create constructs after this, and delete them before it."""
         for construct in constructs:
             construct.node.add_dependency(self._resource)
+
+
+def _cluster_statements(scope: Construct, name: str) -> list[iam.PolicyStatement]:
+    arn = Stack.of(scope).format_arn(service="eks", resource="cluster", resource_name=name)
+    return [
+        iam.PolicyStatement(
+            actions=["eks:DescribeUpdate", "eks:UpdateClusterConfig"], resources=[arn]
+        )
+    ]

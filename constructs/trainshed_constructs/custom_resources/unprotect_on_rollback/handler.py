@@ -1,9 +1,12 @@
 """Lambda function that ends a stack's termination protection when its creation is rolled back.
 
+And the deletion protection of its cluster of EKS, if it has one.
+
 CloudFormation puts this text inline, where 4096 characters is the limit.
 """
 
 import logging
+import time
 from typing import Any
 
 import boto3
@@ -17,7 +20,9 @@ def handler(event: dict[str, Any], context: Any) -> None:
     physical_id = event.get("PhysicalResourceId", event["LogicalResourceId"])
     try:
         if event["RequestType"] == "Delete":
-            _unprotect_failed_creation(event["StackId"])
+            _unprotect_failed_creation(
+                event["StackId"], event["ResourceProperties"].get("EksCluster")
+            )
     # Without an answer CloudFormation waits until the resource's time-out.
     except Exception as error:
         logging.exception("the stack stays protected")
@@ -31,7 +36,7 @@ def handler(event: dict[str, Any], context: Any) -> None:
         cfnresponse.send(event, context, cfnresponse.SUCCESS, {}, physical_id)
 
 
-def _unprotect_failed_creation(stack_id: str) -> None:
+def _unprotect_failed_creation(stack_id: str, eks_cluster: str | None) -> None:
     cloudformation = boto3.client("cloudformation")
     [stack] = patiently(cloudformation.describe_stacks, StackName=stack_id)["Stacks"]
     # Not UPDATE_ROLLBACK_...: that stack holds data.
@@ -41,3 +46,16 @@ def _unprotect_failed_creation(stack_id: str) -> None:
             StackName=stack_id,
             EnableTerminationProtection=False,
         )
+        if eks_cluster:
+            _unprotect_cluster(eks_cluster)
+
+
+def _unprotect_cluster(name: str) -> None:
+    eks = boto3.client("eks")
+    update = patiently(eks.update_cluster_config, name=name, deletionProtection=False)["update"]
+    # EKS deletes no cluster that it is updating; CloudFormation waits two minutes for this.
+    for _ in range(10):
+        if update["status"] != "InProgress":
+            return
+        time.sleep(5)
+        update = patiently(eks.describe_update, name=name, updateId=update["id"])["update"]

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from trainshed.orchestrators.batch.plan import BatchPlan
+from trainshed.parts.image import image_part, shown_image
 from trainshed.parts.job import job_facts
-from trainshed.parts.model import Arrow, Charge, Fact, PartResources, PlannedPart
+from trainshed.parts.model import Arrow, Fact, PartResources, PlannedPart
 from trainshed.plan import CapacityKind, ClusterPlan
-from trainshed.prices import ECR_STORED
 
 STARTS_JOBS = ("job", "queue", "environment")
 
@@ -19,7 +19,7 @@ def planned_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
         kind="job",
         facts=(
             Fact(name="job definition"),
-            Fact(name="container image", value=_image(batch)),
+            Fact(name="container image", value=shown_image(batch.image, batch.repository)),
             *job_facts(plan),
             Fact(name="attempts of a job", value=str(batch.attempts), minor=True),
             Fact(
@@ -50,7 +50,7 @@ def planned_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
         ),
         resources=PartResources(stack=plan.name, types=("AWS::Batch::ComputeEnvironment",)),
     )
-    yield _images(batch)
+    yield image_part(batch.repository)
 
 
 def planned_links(plan: ClusterPlan) -> Iterator[Arrow]:
@@ -74,26 +74,6 @@ def new_template(plan: ClusterPlan) -> str:
     )
 
 
-def _image(batch: BatchPlan) -> str:
-    image = batch.image
-    if not batch.repository:
-        return str(image.uri)
-    return f"{batch.repository.name}{'@' if image.digest else ':'}{image.tag_or_digest}"
-
-
 def _capacity_wait(batch: BatchPlan) -> str:
     hours = batch.capacity_wait_hours
     return f"{hours} hours" if hours else "until the Capacity Block begins"
-
-
-def _images(batch: BatchPlan) -> PlannedPart:
-    own = batch.repository
-    if own is None:
-        return PlannedPart(kind="registry", facts=(Fact(name="repository of somebody else"),))
-    name = own.name + (", existing" if own.existing else "")
-    return PlannedPart(
-        kind="repository",
-        facts=(Fact(name="ECR repository", value=name),),
-        charges=(Charge(component="container images in ECR", item=ECR_STORED),),
-        resources=PartResources(stack=own.stack_name, types=("AWS::ECR::Repository",)),
-    )

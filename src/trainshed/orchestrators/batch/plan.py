@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.catalogue.batch import LONGEST_UPDATE_MINUTES
@@ -33,6 +34,8 @@ class BatchPlan:
         update_timeout_hours: how long running jobs may go on when the compute environment's
             infrastructure changes; does not matter with a Capacity Block.
     """
+
+    control_plane: ClassVar[None] = None
 
     image_type: str
     attempts: int

@@ -6,18 +6,12 @@ from trainshed.documents.model import Whole
 from trainshed.interfaces import InterfaceProfile
 from trainshed.orchestrators import Traits
 from trainshed.spec.image import ImageSpec
-from trainshed.spec.job import JobSpec
+from trainshed.spec.job import ContainerJobSpec
 
 
-class BatchJobSpec(JobSpec):
+class BatchJobSpec(ContainerJobSpec):
     """Defaults of the job definition."""
 
-    shared_memory_gib: Whole | None = Field(default=None, ge=1)
-    """Size of /dev/shm in GiB; default: an eighth of the node's memory."""
-    attempts: Whole = Field(default=3, ge=1, le=10)
-    """Tries of a job that lost a node: its main node failed or could not start, or the main node's
-    container ended with exit code 197, which says that a node was lost or lacks a device. AWS Batch
-    notices only the main node by itself. A job that ends with any other code is not tried again."""
     capacity_wait_hours: Whole = Field(default=2, ge=1, le=24)
     """A job that waits longer for instances that EC2 lacks is cancelled by its queue, because those
     that it has got already run, and are billed, without doing anything. Jobs of a Capacity Block
@@ -29,6 +23,7 @@ TRAITS = Traits(
     profile=InterfaceProfile.BATCH_MNP,
     profile_reason="the layout made for multi-node jobs of AWS Batch",
     # The awsvpc interface of the container.
+    job_interface=True,
     job_addresses=1,
     in_containers=True,
     keeps_nodes=False,
@@ -36,6 +31,7 @@ TRAITS = Traits(
     # on after half a minute, without its tag.
     services=("ecr.api", "ecr.dkr", "ecs", "ecs-agent", "ecs-telemetry", "logs", "s3", "ssm"),
     uses_default_group=True,
+    control_plane=False,
     sections={"image": ImageSpec, "job": BatchJobSpec},
     fields={"AWS::Batch::ComputeEnvironment": "instance", "AWS::Batch::Job": "job"},
     job_logs="BatchLogs",

@@ -28,6 +28,7 @@ class Ec2Plan:
 
     image: ClassVar[None] = None
     repository: ClassVar[None] = None
+    control_plane: ClassVar[None] = None
 
     boot_minutes: int
     environment: Mapping[str, str]

@@ -10,6 +10,7 @@ TRAITS = Traits(
     profile=InterfaceProfile.EC2,
     profile_reason="the EC2 user guide's layout, for nodes whose jobs use the node's own "
     "interfaces",
+    job_interface=False,
     job_addresses=0,
     in_containers=False,
     keeps_nodes=True,
@@ -17,6 +18,7 @@ TRAITS = Traits(
     # EC2 takes the tag of a boot, CloudFormation its signal.
     services=("cloudformation", "ec2", "ec2messages", "logs", "s3", "ssm", "ssmmessages"),
     uses_default_group=False,
+    control_plane=False,
     sections={"image": NoImage, "job": JobSpec},
     fields={"AWS::AutoScaling::": "instance", "AWS::SSM::Document": "job"},
     job_logs="Ec2Logs",

@@ -1,0 +1,1 @@
+"""A control plane of Amazon EKS, and groups of nodes for it."""

@@ -1,0 +1,1 @@
+"""Orchestrator eks: jobs are JobSets of a cluster of Amazon EKS."""

@@ -1,0 +1,92 @@
+"""What Amazon EKS needs to run the jobs of a cluster."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trainshed.orchestrators.eks.control_plane import plan_control_plane
+from trainshed.orchestrators.eks.pods import PodPlan, max_pods_expression, plan_pod
+from trainshed.plan.capacity import CapacityKind
+from trainshed.plan.container_image import ImagePlan, plan_image
+from trainshed.plan.control_plane import ControlPlanePlan
+from trainshed.plan.jobs import PlannedNode
+from trainshed.plan.notes import Notes, origin
+from trainshed.plan.repository import RepositoryPlan, plan_repository
+from trainshed.spec.job import ContainerJobSpec
+
+# Of the pods of jobs.
+SERVICE_ACCOUNT = "jobs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EksPlan:
+    """What Amazon EKS needs to run the jobs of a cluster.
+
+    Attributes:
+        control_plane: of the cluster, or of several.
+        namespace: of its jobs.
+        pod: of a job on one node.
+        max_pods_expression: nodeadm's, where its default is wrong for the nodes.
+        attempts: tries of a job that lost a node.
+        timeout_hours: a job that runs longer is ended.
+        image: container image of the jobs, of the cluster's own repository or of another.
+        repository: the cluster's own ECR repository, or None.
+        repair: EKS replaces a node that fails its checks.
+    """
+
+    control_plane: ControlPlanePlan
+    namespace: str
+    pod: PodPlan
+    max_pods_expression: str | None
+    attempts: int
+    timeout_hours: int
+    image: ImagePlan
+    repository: RepositoryPlan | None
+    repair: bool
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Variables of the jobs."""
+        return self.pod.environment
+
+
+def plan(notes: Notes, node: PlannedNode) -> EksPlan:
+    """Plan the control plane, the node group and the pods.
+
+    Args:
+        notes: for decisions and problems.
+        node: what is planned of each.
+    """
+    nodes = notes.spec.instance.nodes
+    if "min" in nodes.model_fields_set and nodes.min != nodes.max:
+        notes.problem(
+            "instance.nodes.min",
+            f"all {nodes.max} nodes of a cluster with orchestrator eks are there all the time; "
+            "leave min out",
+        )
+    control_plane = plan_control_plane(notes, node.network)
+    expression = max_pods_expression(node)
+    if expression:
+        notes.decide("most pods of a node", expression, "efa-only interfaces have no addresses")
+    repair = node.capacity.kind is CapacityKind.ON_DEMAND
+    notes.decide(
+        "node repair",
+        "by EKS" if repair else "none",
+        "it replaces a node that fails its checks"
+        if repair
+        else "it would replace a node that fails its checks, and the reservation may have no other",
+    )
+    job = notes.spec.section(ContainerJobSpec)
+    notes.decide("job attempts", job.attempts, origin(job, "attempts"))
+    notes.decide("job time-out", f"{job.timeout_hours} hours", origin(job, "timeout_hours"))
+    return EksPlan(
+        control_plane=control_plane,
+        # The stacks of two clusters of one name collide, so no other cluster has it.
+        namespace=notes.spec.short_name,
+        pod=plan_pod(notes, node),
+        max_pods_expression=expression,
+        attempts=job.attempts,
+        timeout_hours=job.timeout_hours,
+        image=plan_image(notes),
+        repository=plan_repository(notes.spec),
+        repair=repair,
+    )

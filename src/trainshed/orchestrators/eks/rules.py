@@ -1,0 +1,148 @@
+"""Rules over the plans of clusters of Amazon EKS."""
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from trainshed.catalogue import AcceleratorFamily
+from trainshed.catalogue.kubernetes import default_kubernetes
+from trainshed.checks import clusters
+from trainshed.day import today
+from trainshed.findings import Basis, Severity, Violation, rule
+from trainshed.orchestrators import Orchestrator
+from trainshed.orchestrators.eks.plan import EksPlan
+from trainshed.plan import ClusterPlan
+
+_EVERYWHERE = IPv4Network("0.0.0.0/0")
+_ACCESS = "https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html"
+_ENDPOINT = "https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html"
+
+
+def _eks(plan: ClusterPlan) -> EksPlan:
+    assert isinstance(plan.jobs, EksPlan)
+    return plan.jobs
+
+
+@rule(
+    "TS-EKS-023",
+    over=clusters,
+    orchestrators=(Orchestrator.EKS,),
+    title="Standard support of the cluster's Kubernetes version ends soon",
+    why="""
+Clusters of trainshed ask for standard support, which is a sixth of the price of extended support.
+At its end EKS upgrades the control plane by itself. The nodes stay as they are: their AMI has the
+kubelet of its own version. It is found from 90 days before; a version whose standard support has
+ended is refused. `aws eks describe-cluster-versions` has today's dates.
+""",
+    remedy="Move to a newer version, one minor version at a time, with an AMI of that version",
+    sources=("https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html",),
+    example="""
+orchestrator: eks
+instance: {type: trn1.32xlarge}
+kubernetes: {access: [{role: MachineLearning}], version: "1.34"}
+""",
+)
+def kubernetes_version(plan: ClusterPlan) -> Iterator[Violation]:
+    """A cluster should run a version whose standard support lasts."""
+    version = _eks(plan).control_plane.version
+    if version.ends_soon(today()):
+        yield Violation(
+            path=("kubernetes", "version"),
+            message=f"Kubernetes {version.name} has standard support until "
+            f"{version.standard_until}; then EKS upgrades the control plane by itself, and the "
+            "nodes stay as they are",
+            remedy=f"take {default_kubernetes().name} or later, one minor version at a time, and "
+            "an AMI of that version",
+        )
+
+
+@rule(
+    "TS-EKS-020",
+    over=clusters,
+    orchestrators=(Orchestrator.EKS,),
+    title="Nobody may use the cluster",
+    why="""
+EKS lets in whom an access entry names. An older cluster also had whoever created it as an
+administrator, which is a role of the deployment that no person should have; clusters of trainshed
+do not do that. Without an entry nobody can submit a job or look at a pod.
+""",
+    remedy="Name a role in kubernetes.access",
+    sources=(_ACCESS,),
+    example="""
+orchestrator: eks
+instance: {type: trn1.32xlarge}
+""",
+)
+def nobody_has_access(plan: ClusterPlan) -> Iterator[Violation]:
+    """A cluster is for somebody."""
+    if not _eks(plan).control_plane.access:
+        yield Violation(
+            path=("kubernetes", "access"),
+            message="nobody may use the cluster, not even who deploys it",
+            remedy="name a role, for instance access: [{role: MachineLearning, policy: edit}]",
+        )
+
+
+@rule(
+    "TS-EKS-021",
+    over=clusters,
+    orchestrators=(Orchestrator.EKS,),
+    title="The API server is open to the internet",
+    why="""
+Whoever reaches the API server still needs an access entry. But every flaw of the server, and every
+token that is lost, is then within reach of everybody.
+""",
+    remedy="Name the ranges of your offices or of your VPN, or reach it from the VPC",
+    sources=(_ENDPOINT,),
+    example="""
+orchestrator: eks
+instance: {type: trn1.32xlarge}
+kubernetes:
+  access: [{role: MachineLearning}]
+  public_cidrs: [0.0.0.0/0]
+""",
+)
+def open_to_the_internet(plan: ClusterPlan) -> Iterator[Violation]:
+    """The ranges are those of somebody."""
+    if _EVERYWHERE in _eks(plan).control_plane.public_cidrs:
+        yield Violation(
+            path=("kubernetes", "public_cidrs"),
+            message="every address of the internet reaches the API server",
+            remedy="name the ranges of your offices or of your VPN",
+        )
+
+
+@rule(
+    "TS-EKS-022",
+    over=clusters,
+    orchestrators=(Orchestrator.EKS,),
+    title="Gaudi on EKS has no AMI of AWS, and software that has ended",
+    why="""
+There is no AMI of EKS for Gaudi: the nodes need one that `trainshed ami build` bakes. Habana's
+software for the first Gaudi, the device plugin and the operator with it, ended with release 1.21 in
+2025. EFA's device plugin left dl1 out of its list of types in July 2026, when the EC2 API had
+stopped listing the type; trainshed's settings of the plugin name it. No document of AWS describes
+dl1 on a current EKS.
+""",
+    severity=Severity.INFO,
+    basis=Basis.OBSERVED,
+    remedy="Use it as long as you need it, and plan the move to trn1 or p4d",
+    sources=(
+        "https://docs.habana.ai/en/v1.21.0/Installation_Guide/Additional_Installation/"
+        "Kubernetes_Installation/index.html",
+        "https://github.com/aws/eks-charts/tree/master/stable/aws-efa-k8s-device-plugin",
+    ),
+    example="""
+orchestrator: eks
+instance: {type: dl1.24xlarge}
+kubernetes: {access: [{role: MachineLearning}]}
+""",
+)
+def gaudi(plan: ClusterPlan) -> Iterator[Violation]:
+    """Whoever builds on it should know."""
+    if plan.instance.accelerator.family is AcceleratorFamily.HABANA:
+        yield Violation(
+            path=("instance", "type"),
+            message=f"EKS has no AMI for {plan.instance.name}, Habana's last software for it is "
+            "1.21 of 2025, and EFA's device plugin has not named it since July 2026",
+            remedy="bake the AMI: trainshed ami build habana/eks; for new work, take trn1 or p4d",
+        )

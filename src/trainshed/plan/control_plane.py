@@ -1,0 +1,46 @@
+"""The control plane of a cluster of Kubernetes: its version, its ranges, who may use it."""
+
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+
+from trainshed.catalogue.kubernetes import KubernetesVersion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessEntry:
+    """An IAM role that may use a control plane.
+
+    Attributes:
+        role: its name, in the cluster's account, or its ARN.
+        policy: the access policy of EKS, for instance `AmazonEKSEditPolicy`.
+        namespace: the only one that it holds for, or None for all.
+    """
+
+    role: str
+    policy: str
+    namespace: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlPlanePlan:
+    """A control plane of Amazon EKS, which clusters share by its name.
+
+    Attributes:
+        name: of the EKS cluster.
+        stack_name: stack that owns it.
+        network: name of the network that it is in.
+        version: of Kubernetes.
+        service_cidr: address range of the services in it.
+        public_cidrs: from where its API server is reached over the internet; empty for nowhere.
+        access: who may use it.
+        subnet_id: of an existing VPC, the subnet in another zone; None in a new one.
+    """
+
+    name: str
+    stack_name: str
+    network: str
+    version: KubernetesVersion
+    service_cidr: IPv4Network
+    public_cidrs: tuple[IPv4Network, ...]
+    access: tuple[AccessEntry, ...]
+    subnet_id: str | None

@@ -1,0 +1,75 @@
+"""A cluster whose jobs Kubernetes places, on a control plane of Amazon EKS."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+
+from trainshed.account.tags import CLUSTER_LABEL
+from trainshed.orchestrators import Orchestrator
+from trainshed.orchestrators.eks.plan import SERVICE_ACCOUNT, EksPlan
+from trainshed_constructs import AcceleratorNodes, JobIdentity, NodeRole, add_node_config
+from trainshed_stacks.control_plane_stack import ControlPlaneStack
+from trainshed_stacks.node_launch import NodeLaunch
+from trainshed_stacks.outputs import add_outputs
+
+
+def add_eks(
+    stack: cdk.Stack, launch: NodeLaunch, plan: EksPlan, control_plane: ControlPlaneStack
+) -> AcceleratorNodes:
+    """Add the nodes of a cluster, and what its jobs may do, to its stack.
+
+    Args:
+        stack: of the cluster.
+        launch: what its nodes are launched with.
+        plan: what pods get.
+        control_plane: that the nodes join.
+    """
+    cluster, kubernetes = launch.plan, control_plane.kubernetes
+    role = NodeRole(stack, "NodeRole")
+    launch.first_boot.grant(role.role)
+    user_data = ec2.MultipartUserData()
+    add_node_config(
+        user_data,
+        cluster=kubernetes.cluster,
+        service_cidr=plan.control_plane.service_cidr,
+        labels={CLUSTER_LABEL: cluster.name},
+        taint=plan.pod.taint,
+        max_pods_expression=plan.max_pods_expression,
+    )
+    template = launch.template(
+        image_id=launch.image_id,
+        instance_type=cluster.instance.name,
+        placement_group_name=launch.placement_group_name(),
+        user_data=user_data,
+        terminates=False,
+    )
+    nodes = AcceleratorNodes(
+        stack,
+        "Group",
+        cluster_name=plan.control_plane.name,
+        role=role.role,
+        subnet=launch.subnet,
+        nodes=cluster.nodes.max,
+        launch_template_id=template.launch_template_id,
+        launch_template_version=template.latest_version,
+        taint=plan.pod.taint,
+        capacity=cluster.capacity.kind,
+        repair=plan.repair,
+    )
+    JobIdentity(
+        stack,
+        "Jobs",
+        cluster_name=plan.control_plane.name,
+        namespace=plan.namespace,
+        service_account=SERVICE_ACCOUNT,
+        buckets=cluster.job_access.buckets,
+        policies=cluster.job_access.policies,
+    )
+    add_outputs(
+        stack,
+        cluster.name,
+        Orchestrator.EKS,
+        EksCluster=("Cluster of Amazon EKS", plan.control_plane.name),
+        Namespace=("Namespace of the jobs", plan.namespace),
+        NodeGroup=("Node group", nodes.group.attr_nodegroup_name),
+    )
+    return nodes

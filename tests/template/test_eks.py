@@ -1,0 +1,287 @@
+"""What a cluster of Amazon EKS is made of."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainshed.plan import Fleet, plan_fleet
+from trainshed.spec import ClusterSpec
+
+Synthesise = Callable[[Fleet], Path]
+Resources = Mapping[str, dict[str, Any]]
+KEY = "arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789"
+SPEC = {
+    "name": "KubeCluster",
+    "region": "us-west-2",
+    "orchestrator": "eks",
+    "owner": "ml-platform",
+    "instance": {"type": "dl1.24xlarge", "nodes": {"max": 4}},
+    "storage": {"lustre": {}},
+    "job": {"buckets": [{"bucket": "my-runs", "access": "read-write"}]},
+    "kubernetes": {
+        "version": "1.36",
+        "access": [
+            {"role": "MachineLearning"},
+            {"role": "arn:aws:iam::123456789012:role/ops/Oncall", "policy": "cluster-admin"},
+            {"role": "Auditor", "policy": "view", "namespace": "kube"},
+        ],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def stacks(synthesise: Synthesise) -> Mapping[str, Resources]:
+    """The resources of two clusters, the second on a Capacity Block, by stack."""
+    block = {
+        "name": "BlockCluster",
+        "instance": {"type": "p5.48xlarge", "nodes": {"max": 2}, "interfaces": "ec2"},
+        "capacity": {"capacity_block": "cr-0123456789abcdef0"},
+        "kubernetes": {"public_cidrs": ["203.0.113.0/24"]},
+        "storage": {},
+        "kms_key": KEY,
+    }
+    specs = [ClusterSpec.model_validate(each) for each in (SPEC, SPEC | block)]
+    folder = synthesise(plan_fleet(specs))
+    return {
+        path.name.split(".")[0]: json.loads(path.read_text())["Resources"]
+        for path in folder.glob("*.template.json")
+    }
+
+
+def of(resources: Resources, kind: str) -> list[dict[str, Any]]:
+    return [each["Properties"] for each in resources.values() if each["Type"] == kind]
+
+
+def only(resources: Resources, kind: str) -> dict[str, Any]:
+    [found] = of(resources, kind)
+    return found
+
+
+def text_of(value: Any) -> str:
+    """Return the text of a value whose references are left out."""
+    if isinstance(value, dict):
+        [(function, arguments)] = value.items()
+        if function == "Fn::Join":
+            return "".join(map(text_of, arguments[1]))
+        if function == "Fn::Base64":
+            return text_of(arguments)
+        return f"<{json.dumps(arguments)}>".replace('"', "'")
+    return str(value)
+
+
+def node_config(user_data: Any) -> dict[str, Any]:
+    _, found, rest = text_of(user_data).partition("Content-Type: application/node.eks.aws\n\n")
+    assert found
+    config: dict[str, Any] = json.loads(rest.partition("\n--")[0])
+    return config
+
+
+def test_the_cluster_is_closed_but_to_access_entries(stacks: Mapping[str, Resources]) -> None:
+    cluster = only(stacks["KubeControlPlane"], "AWS::EKS::Cluster")
+
+    assert cluster["AccessConfig"] == {
+        "AuthenticationMode": "API",
+        "BootstrapClusterCreatorAdminPermissions": False,
+    }
+    vpc = cluster["ResourcesVpcConfig"]
+    assert (vpc["EndpointPrivateAccess"], vpc["EndpointPublicAccess"]) == (True, False)
+    assert "PublicAccessCidrs" not in vpc
+    assert len(vpc["SubnetIds"]) == 2
+    assert cluster["DeletionProtection"] is True
+    assert cluster["UpgradePolicy"] == {"SupportType": "STANDARD"}
+    assert cluster["Version"] == "1.36"
+    assert cluster["BootstrapSelfManagedAddons"] is False
+    types = [each["Type"] for each in cluster["Logging"]["ClusterLogging"]["EnabledTypes"]]
+    assert set(types) == {"api", "audit", "authenticator", "controllerManager", "scheduler"}
+
+
+def test_the_public_endpoint_is_for_the_ranges_given(stacks: Mapping[str, Resources]) -> None:
+    vpc = only(stacks["BlockControlPlane"], "AWS::EKS::Cluster")["ResourcesVpcConfig"]
+
+    assert vpc["EndpointPublicAccess"] is True
+    assert vpc["PublicAccessCidrs"] == ["203.0.113.0/24"]
+
+
+def test_secrets_are_encrypted_by_a_key_that_is_kept(stacks: Mapping[str, Resources]) -> None:
+    [key] = [
+        each for each in stacks["KubeControlPlane"].values() if each["Type"] == "AWS::KMS::Key"
+    ]
+    of_own = only(stacks["KubeControlPlane"], "AWS::EKS::Cluster")["EncryptionConfig"]
+    [given] = only(stacks["BlockControlPlane"], "AWS::EKS::Cluster")["EncryptionConfig"]
+
+    assert key["DeletionPolicy"] == key["UpdateReplacePolicy"] == "Retain"
+    assert key["Properties"]["EnableKeyRotation"] is True
+    assert "Fn::GetAtt" in of_own[0]["Provider"]["KeyArn"]
+    assert given == {"Provider": {"KeyArn": KEY}, "Resources": ["secrets"]}
+    assert not of(stacks["BlockControlPlane"], "AWS::KMS::Key")
+
+
+def test_each_role_has_its_entry(stacks: Mapping[str, Resources]) -> None:
+    entries = {
+        text_of(each["PrincipalArn"]).rpartition("/")[2]: each["AccessPolicies"]
+        for each in of(stacks["KubeControlPlane"], "AWS::EKS::AccessEntry")
+    }
+
+    policies = {
+        role: text_of(policy["PolicyArn"]).rpartition("/")[2] for role, [policy] in entries.items()
+    }
+    assert policies == {
+        "MachineLearning": "AmazonEKSEditPolicy",
+        "Oncall": "AmazonEKSClusterAdminPolicy",
+        "Auditor": "AmazonEKSViewPolicy",
+    }
+    assert entries["Auditor"][0]["AccessScope"] == {"Type": "namespace", "Namespaces": ["kube"]}
+    assert entries["Oncall"][0]["AccessScope"] == {"Type": "cluster"}
+
+
+def test_add_ons_come_in_an_order_that_does_not_hang(stacks: Mapping[str, Resources]) -> None:
+    resources = stacks["KubeControlPlane"]
+    add_ons = {
+        each["Properties"]["AddonName"]: (name, each["DependsOn"])
+        for name, each in resources.items()
+        if each["Type"] == "AWS::EKS::Addon"
+    }
+    [(group, waits_for)] = [
+        (name, each["DependsOn"])
+        for name, each in resources.items()
+        if each["Type"] == "AWS::EKS::Nodegroup"
+    ]
+
+    for before in ("vpc-cni", "kube-proxy", "eks-pod-identity-agent"):
+        name, depends = add_ons[before]
+        assert name in waits_for
+        assert group not in depends
+    for after in ("coredns", "eks-node-monitoring-agent"):
+        assert group in add_ons[after][1]
+
+
+def test_the_network_of_pods_has_a_role_of_its_own(stacks: Mapping[str, Resources]) -> None:
+    [cni] = [
+        each
+        for each in of(stacks["KubeControlPlane"], "AWS::EKS::Addon")
+        if each["AddonName"] == "vpc-cni"
+    ]
+    groups = of(stacks["KubeControlPlane"], "AWS::EKS::Nodegroup")
+
+    assert [each["ServiceAccount"] for each in cni["PodIdentityAssociations"]] == ["aws-node"]
+    assert json.loads(cni["ConfigurationValues"])["env"]["MINIMUM_IP_TARGET"] == "10"
+    assert len(groups) == 1
+    roles = [
+        json.dumps(each["ManagedPolicyArns"])
+        for stack in ("KubeControlPlane", "KubeCluster")
+        for each in of(stacks[stack], "AWS::IAM::Role")
+        if "AmazonEKSWorkerNodePolicy" in json.dumps(each.get("ManagedPolicyArns"))
+    ]
+    assert len(roles) == 2
+    assert not [each for each in roles if "CNI" in each]
+
+
+def test_the_nodes_wear_the_group_of_the_cluster_on_every_interface(
+    stacks: Mapping[str, Resources],
+) -> None:
+    for stack in ("KubeCluster", "BlockCluster"):
+        data = only(stacks[stack], "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
+
+        for interface in data["NetworkInterfaces"]:
+            assert any("ClusterSecurityGroupId" in text_of(each) for each in interface["Groups"])
+
+
+def test_the_template_has_nothing_that_a_managed_group_refuses(
+    stacks: Mapping[str, Resources],
+) -> None:
+    for stack in ("KubeControlPlane", "KubeCluster", "BlockCluster"):
+        data = only(stacks[stack], "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
+
+        assert not data.keys() & {
+            *("IamInstanceProfile", "HibernationOptions", "InstanceInitiatedShutdownBehavior"),
+        }
+        assert not [each for each in data["NetworkInterfaces"] if "SubnetId" in each]
+        assert data["MetadataOptions"]["HttpTokens"] == "required"
+        assert data["BlockDeviceMappings"][0]["Ebs"]["Encrypted"] is True
+
+
+def test_the_template_has_the_ami_and_the_group_says_nothing_of_it(
+    stacks: Mapping[str, Resources],
+) -> None:
+    data = only(stacks["KubeCluster"], "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
+    group = only(stacks["KubeCluster"], "AWS::EKS::Nodegroup")
+
+    assert {"ImageId", "InstanceType"} <= data.keys()
+    assert not group.keys() & {"AmiType", "ReleaseVersion", "Version", "InstanceTypes", "DiskSize"}
+    assert "NodegroupName" not in group
+    assert len(group["Subnets"]) == 1
+    assert group["ScalingConfig"] == {"MinSize": 4, "MaxSize": 4, "DesiredSize": 4}
+    assert group["UpdateConfig"] == {"MaxUnavailable": 1, "UpdateStrategy": "MINIMAL"}
+    assert group["NodeRepairConfig"] == {"Enabled": True}
+    assert "LatestVersionNumber" in text_of(group["LaunchTemplate"]["Version"])
+
+
+def test_nodes_register_with_their_taint_and_may_lock_memory(
+    stacks: Mapping[str, Resources],
+) -> None:
+    data = only(stacks["KubeCluster"], "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
+    group = only(stacks["KubeCluster"], "AWS::EKS::Nodegroup")
+
+    spec = node_config(data["UserData"])["spec"]
+
+    cluster = spec["cluster"]
+    assert (cluster["name"], cluster["cidr"]) == ("kube", "10.100.0.0/16")
+    assert "Endpoint" in cluster["apiServerEndpoint"]
+    assert "CertificateAuthorityData" in cluster["certificateAuthority"]
+    assert "--register-with-taints=habana.ai/gaudi=present:NoSchedule" in spec["kubelet"]["flags"]
+    assert group["Taints"] == [
+        {"Key": "habana.ai/gaudi", "Value": "present", "Effect": "NO_SCHEDULE"}
+    ]
+    [limit] = spec["containerd"]["baseRuntimeSpec"]["process"]["rlimits"]
+    assert limit == {"type": "RLIMIT_MEMLOCK", "soft": 2**64 - 1, "hard": 2**64 - 1}
+    assert "maxPodsExpression" not in spec["kubelet"]
+    # The first boot's settings are beside it.
+    assert "text/cloud-boothook" in text_of(data["UserData"])
+
+
+def test_a_block_is_asked_for_in_the_template_and_in_the_group(
+    stacks: Mapping[str, Resources],
+) -> None:
+    data = only(stacks["BlockCluster"], "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
+    group = only(stacks["BlockCluster"], "AWS::EKS::Nodegroup")
+
+    assert group["CapacityType"] == "CAPACITY_BLOCK"
+    assert data["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
+    target = data["CapacityReservationSpecification"]["CapacityReservationTarget"]
+    assert target == {"CapacityReservationId": "cr-0123456789abcdef0"}
+    assert data["InstanceType"] == "p5.48xlarge"
+    assert "Placement" not in data
+    assert group["NodeRepairConfig"] == {"Enabled": False}
+    kubelet = node_config(data["UserData"])["spec"]["kubelet"]
+    assert kubelet["maxPodsExpression"] == "((default_enis - 1) * (ips_per_eni - 1)) + 2"
+
+
+def test_pods_of_jobs_have_the_role_of_jobs(stacks: Mapping[str, Resources]) -> None:
+    resources = stacks["KubeCluster"]
+    association = only(resources, "AWS::EKS::PodIdentityAssociation")
+    [role] = [
+        each
+        for each in of(resources, "AWS::IAM::Role")
+        if each.get("Description") == "Pods of training jobs"
+    ]
+
+    assert (association["Namespace"], association["ServiceAccount"]) == ("kube", "jobs")
+    [trust] = role["AssumeRolePolicyDocument"]["Statement"]
+    assert trust["Principal"] == {"Service": "pods.eks.amazonaws.com"}
+    assert set(trust["Action"]) == {"sts:AssumeRole", "sts:TagSession"}
+
+
+def test_a_failed_creation_unprotects_the_cluster_before_it_is_deleted(
+    stacks: Mapping[str, Resources],
+) -> None:
+    resources = stacks["KubeControlPlane"]
+    [cluster] = [name for name, each in resources.items() if each["Type"] == "AWS::EKS::Cluster"]
+    [release] = [
+        each for each in resources.values() if each["Properties"].get("EksCluster") == "kube"
+    ]
+
+    # What comes later goes first.
+    assert cluster in release["DependsOn"]
