@@ -126,6 +126,24 @@ def test_a_call_that_moto_has_not_is_refused_once(embedded_aws: EmbeddedAws) -> 
     assert refused.value.response["ResponseMetadata"]["RetryAttempts"] == 0
 
 
+@pytest.mark.parametrize(
+    ("service", "operation"),
+    [
+        pytest.param("pcs", "list_clusters", id="service-in-json"),
+        pytest.param("grafana", "list_workspaces", id="service-in-rest-json"),
+        pytest.param("cloudsearch", "describe_domains", id="service-in-forms"),
+        pytest.param("lambda", "list_capacity_providers", id="path"),
+    ],
+)
+def test_a_call_that_moto_does_not_know_is_refused_in_its_protocol(
+    embedded_aws: EmbeddedAws, service: str, operation: str
+) -> None:
+    with pytest.raises(ClientError, match="does not support this call") as refused:
+        getattr(embedded_aws.client(service), operation)()
+
+    assert refused.value.response["Error"]["Code"] == "UnsupportedOperation"
+
+
 @pytest.mark.parametrize("path", ["/_embedded-aws/reset", "/moto-api/reset"])
 def test_a_reset_leaves_the_seed_only(clean_aws: EmbeddedAws, path: str) -> None:
     seeded = clean_aws.client("iam").list_roles()["Roles"]

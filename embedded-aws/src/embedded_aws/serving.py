@@ -18,6 +18,7 @@ from embedded_aws.gateway import Gateway
 from embedded_aws.hooks import ServingProcess, when_serving, when_stopping
 from embedded_aws.pristine import PristineChannel
 from embedded_aws.settings import ServerSettings
+from embedded_aws.unknown_calls import without_unknown
 
 
 def serve(
@@ -41,7 +42,7 @@ def serve(
     """
     folder = lock.parent
     tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
-    served = Gateway(moto, settings, channel.start_over)
+    served = Gateway(without_unknown(moto), settings, channel.start_over)
     servers = []
     for listening in sockets:
         host, port = listening.getsockname()[:2]
