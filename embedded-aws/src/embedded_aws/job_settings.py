@@ -15,8 +15,8 @@ class JobSettings:
         loopback: nodes have addresses of loopback, also where they could have networks of their
             own.
         speed: how many times faster than on AWS the times pass that AWS Batch waits: time-outs,
-            time limits of states, the time between SIGTERM and SIGKILL. Those of EC2 Auto Scaling
-            and of creation policies, too.
+            time limits of states, the time between SIGTERM and SIGKILL. Those of EC2 Auto Scaling,
+            EKS and creation policies, too.
 
     Raises:
         EmbeddedAwsError: the speed is impossible.

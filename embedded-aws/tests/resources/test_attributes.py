@@ -1,6 +1,6 @@
 """Every type gives what its published schema promises: Ref and each attribute of Fn::GetAtt."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -9,6 +9,8 @@ from amis import own_ami
 from embedded_aws import services
 from embedded_aws.cloudformation.resource import handler_of, supported_types
 from embedded_aws.cloudformation.schema import schema_of
+from embedded_aws.job_settings import JobSettings
+from embedded_aws.settings import ServerSettings
 
 REGION = "us-west-2"
 POLICY = {
@@ -24,6 +26,7 @@ TRUST = {
                 "Service": [
                     "batch.amazonaws.com",
                     "codebuild.amazonaws.com",
+                    "eks.amazonaws.com",
                     "lambda.amazonaws.com",
                 ]
             },
@@ -354,6 +357,14 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
     ),
     ("AWS::CloudWatch::Alarm", lambda made: ALARM),
     ("AWS::Lambda::LayerVersion", lambda made: {"Content": made["upload"](made["Bucket"].ref)}),
+    (
+        "AWS::EKS::Cluster",
+        lambda made: {
+            "RoleArn": made["eks_role"].attributes["Arn"],
+            "ResourcesVpcConfig": {"SubnetIds": [made["Subnet"].ref, made["other_subnet"].ref]},
+            "AccessConfig": {"AuthenticationMode": "API"},
+        },
+    ),
     ("AWS::CDK::Metadata", lambda made: {"Analytics": "v2:deflate64:x"}),
     ("AWS::CloudFormation::WaitCondition", lambda made: {}),
     ("AWS::CloudFormation::WaitConditionHandle", lambda made: {}),
@@ -385,8 +396,10 @@ TYPES = [
 
 
 @pytest.fixture(scope="module")
-def made(client: Any, deploy: Any) -> dict[str, Any]:
+def made(client: Any, deploy: Any) -> Iterator[dict[str, Any]]:
     """One resource of each type, by the last part of the type's name."""
+    # EKS takes minutes of AWS's.
+    services.install(ServerSettings(jobs=JobSettings(speed=100_000)))
 
     def upload(bucket: str) -> dict[str, str]:
         client("s3").put_object(Bucket=bucket, Key="layer.zip", Body=EMPTY_ZIP)
@@ -398,7 +411,24 @@ def made(client: Any, deploy: Any) -> dict[str, Any]:
     for resource_type, properties in SAMPLES:
         logical_id = resource_type.rpartition(":")[2]
         made[logical_id] = deploy(resource_type, logical_id, **properties(made))
-    return made
+        if resource_type == "AWS::EC2::Subnet":
+            made["other_subnet"] = _other_subnet(client, deploy, made)
+        if resource_type == "AWS::IAM::Role":
+            policy = "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
+            trusted = {"AssumeRolePolicyDocument": TRUST, "ManagedPolicyArns": [policy]}
+            made["eks_role"] = deploy("AWS::IAM::Role", "EksRole", **trusted)
+    yield made
+    services.install()
+
+
+def _other_subnet(client: Any, deploy: Any, made: dict[str, Any]) -> Any:
+    """Make a subnet in another zone than the first one's."""
+    ec2 = client("ec2")
+    [subnet] = ec2.describe_subnets(SubnetIds=[made["Subnet"].ref])["Subnets"]
+    zones = ec2.describe_availability_zones()["AvailabilityZones"]
+    zone = next(it for it in zones if it["ZoneName"] != subnet["AvailabilityZone"])
+    place = {"AvailabilityZone": zone["ZoneName"], "CidrBlock": "10.0.128.0/24"}
+    return deploy("AWS::EC2::Subnet", "OtherSubnet", VpcId=made["VPC"].ref, **place)
 
 
 def test_every_supported_type_has_a_sample() -> None:

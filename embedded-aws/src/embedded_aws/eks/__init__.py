@@ -1,0 +1,1 @@
+"""Amazon EKS: its API, without Kubernetes behind it."""

@@ -1,0 +1,65 @@
+"""The roles that EKS is given: that they exist, trust the right service, and may do what is needed.
+
+EKS user guide, "Amazon EKS cluster IAM role", "Amazon EKS node IAM role", "EKS Pod Identity role".
+From memory: the words about roles that cannot be assumed. Inferred: a
+cluster's role is judged by three actions of AmazonEKSClusterPolicy, a node's by two of
+AmazonEC2ContainerRegistryPullOnly, without which it pulls no image.
+"""
+
+import json
+from typing import Any
+
+from embedded_aws.actions import Call
+from embedded_aws.eks.calls import invalid
+from embedded_aws.iam.enforcement import role_policies, session_of
+from embedded_aws.iam.policy_evaluation import allows
+from embedded_aws.iam.service_principals import lets_in
+
+CLUSTER, NODES, PODS = "eks.amazonaws.com", "ec2.amazonaws.com", "pods.eks.amazonaws.com"
+_NEEDED_BY_CLUSTERS = ("ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs")
+_NEEDED_BY_NODES = ("ecr:GetAuthorizationToken", "ecr:BatchGetImage")
+
+
+def role_of(call: Call, arn: str) -> Any:
+    """Return moto's role, or None."""
+    return next((each for each in call.backend("iam").get_roles() if each.arn == arn), None)
+
+
+def check_trust(call: Call, arn: str, service: str) -> None:
+    """Refuse a role that a service cannot assume.
+
+    Raises:
+        Refusal: InvalidParameterException.
+    """
+    role = role_of(call, arn)
+    if role is None or not lets_in(json.loads(role.assume_role_policy_document), service):
+        raise invalid(
+            f"Role with arn: {arn}, could not be assumed because it does not exist or the trusted "
+            "entity is not correct"
+        )
+
+
+def missing_of_cluster(call: Call, arn: str) -> list[str]:
+    """Return the actions that a cluster's role needs and does not have."""
+    return _missing(call, arn, _NEEDED_BY_CLUSTERS)
+
+
+def missing_of_nodes(call: Call, arn: str) -> list[str]:
+    """Return the actions that a node's role needs and does not have."""
+    return _missing(call, arn, _NEEDED_BY_NODES)
+
+
+def _missing(call: Call, arn: str, actions: tuple[str, ...]) -> list[str]:
+    policies = role_policies(role_of(call, arn))
+    return [each for each in actions if not allows(policies, each, "*", lambda _: [])]
+
+
+def caller_arn(call: Call) -> str:
+    """Return the ARN of the role, the user or the account that makes a call."""
+    key = call.response.access_key
+    if session := session_of(call.account, key):
+        return session.role_arn
+    for user in call.backend("iam").users.values():
+        if any(each.access_key_id == key for each in user.access_keys):
+            return str(user.arn)
+    return f"arn:aws:iam::{call.account}:root"

@@ -1,0 +1,22 @@
+"""An embedded AWS whose EKS takes moments for AWS's minutes."""
+
+from collections.abc import Iterator
+
+import pytest
+from eks_bench import EksBench
+from job_bench import job_aws
+
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
+
+
+@pytest.fixture(scope="session")
+def eks_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
+    """Ten minutes of AWS's last a fifth of a second."""
+    with job_aws(tmp_path_factory.mktemp("eks"), JobSettings(speed=3000)) as aws:
+        yield aws
+
+
+@pytest.fixture
+def bench(eks_aws: EmbeddedAws) -> EksBench:
+    return EksBench(eks_aws)
