@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from eks_bench import EksBench
+from eks_bench import EksBench, until
 
 from embedded_aws.deployment import DeploymentFailed
 
@@ -60,6 +60,49 @@ def test_a_cluster_is_changed_in_place(bench: EksBench) -> None:
     assert (cluster["createdAt"], cluster["version"]) == (created, "1.35")
     assert cluster["logging"]["clusterLogging"][0] == {"types": ["audit"], "enabled": True}
     assert cluster["deletionProtection"]
+
+
+def test_addons_entries_and_pod_identities_are_deployed_changed_and_deleted(
+    bench: EksBench,
+) -> None:
+    pods, people = bench.role("pods.eks.amazonaws.com"), bench.role("ec2.amazonaws.com")
+    of_cluster = {"ClusterName": {"Ref": "Cluster"}}
+    policy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
+
+    def template(values: str, groups: list[str], policies: list[Any]) -> dict[str, Any]:
+        addon = {**of_cluster, "AddonName": "vpc-cni", "ConfigurationValues": values}
+        entry = {**of_cluster, "PrincipalArn": people, "KubernetesGroups": groups}
+        association = {**of_cluster, "Namespace": "a", "ServiceAccount": "b", "RoleArn": pods}
+        return {
+            "Resources": {
+                "Cluster": cluster_resource(bench),
+                "Addon": {"Type": "AWS::EKS::Addon", "Properties": addon},
+                "Entry": {
+                    "Type": "AWS::EKS::AccessEntry",
+                    "Properties": {**entry, "AccessPolicies": policies},
+                },
+                "Pods": {"Type": "AWS::EKS::PodIdentityAssociation", "Properties": association},
+            }
+        }
+
+    named, eks = {"clusterName": bench.name}, bench.eks
+    bench.aws.deploy(
+        template("{}", [], [{"PolicyArn": policy, "AccessScope": {"Type": "cluster"}}]),
+        stack_name=bench.name,
+    )
+    entry = {**named, "principalArn": people}
+    before = eks.list_associated_access_policies(**entry)["associatedAccessPolicies"]
+    bench.aws.deploy(template("{a: 1}", ["g"], []), stack_name=bench.name)
+
+    assert [each["policyArn"] for each in before] == [policy]
+    assert eks.list_associated_access_policies(**entry)["associatedAccessPolicies"] == []
+    assert eks.describe_access_entry(**entry)["accessEntry"]["kubernetesGroups"] == ["g"]
+    addon = eks.describe_addon(**named, addonName="vpc-cni")["addon"]
+    assert (addon["status"], addon["configurationValues"]) == ("ACTIVE", "{a: 1}")
+    assert addon["tags"]["aws:cloudformation:stack-name"] == bench.name
+    assert len(eks.list_pod_identity_associations(**named)["associations"]) == 1
+    bench.aws.client("cloudformation").delete_stack(StackName=bench.name)
+    until(lambda: bench.name not in eks.list_clusters()["clusters"])
 
 
 def test_a_cluster_that_fails_is_deleted_again(bench: EksBench) -> None:

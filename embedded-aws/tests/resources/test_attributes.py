@@ -28,6 +28,7 @@ TRUST = {
                     "codebuild.amazonaws.com",
                     "eks.amazonaws.com",
                     "lambda.amazonaws.com",
+                    "pods.eks.amazonaws.com",
                 ]
             },
             "Action": "sts:AssumeRole",
@@ -363,6 +364,26 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
             "RoleArn": made["eks_role"].attributes["Arn"],
             "ResourcesVpcConfig": {"SubnetIds": [made["Subnet"].ref, made["other_subnet"].ref]},
             "AccessConfig": {"AuthenticationMode": "API"},
+        },
+    ),
+    (
+        "AWS::EKS::Addon",
+        lambda made: {"ClusterName": made["Cluster"].ref, "AddonName": "vpc-cni"},
+    ),
+    (
+        "AWS::EKS::AccessEntry",
+        lambda made: {
+            "ClusterName": made["Cluster"].ref,
+            "PrincipalArn": made["Role"].attributes["Arn"],
+        },
+    ),
+    (
+        "AWS::EKS::PodIdentityAssociation",
+        lambda made: {
+            "ClusterName": made["Cluster"].ref,
+            "Namespace": "train",
+            "ServiceAccount": "jobs",
+            "RoleArn": made["eks_role"].attributes["Arn"],
         },
     ),
     ("AWS::CDK::Metadata", lambda made: {"Analytics": "v2:deflate64:x"}),

@@ -1,74 +1,17 @@
 """AWS::EKS::Cluster.
 
-Schemas of the types. As on AWS, each waits until the service is done: a creation for ACTIVE, a
-deletion until nothing is there. Inferred: an update of several settings is several updates, one
-after the other. CloudFormation's schema of schemas: an operation of a handler whose schema says
-nothing else times out after 120 minutes.
+Inferred: an update of several settings is several updates, one after the other.
 """
 
-import time
-from collections.abc import Callable
 from typing import Any
 
-from botocore.exceptions import ClientError
-
-from embedded_aws.clock import seconds_here
-from embedded_aws.cloudformation.handlers.handler import Handler, changed, changes, present
-from embedded_aws.cloudformation.handlers.tags import Tagging
-from embedded_aws.cloudformation.resource import HandlerError, Properties, Request, resource
-
-_HANDLER_SECONDS = 7200
-_POLL_SECONDS = 0.1
-_GOOD, _BAD = ("ACTIVE",), ("FAILED", "CREATE_FAILED", "UPDATE_FAILED", "DELETE_FAILED")
-
-
-class _EksHandler(Handler):
-    service = "eks"
-    tagging = Tagging(target="resourceArn", by="Arn", form=dict)
-
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        """Wait until the resource is ready."""
-        self._wait(lambda: self._is_ready(request, physical_id))
-
-    def _is_ready(self, request: Request, physical_id: str) -> bool:
-        described = self._described(request, physical_id)
-        if described["status"] in _BAD:
-            raise HandlerError(_failure(described), "NotStabilized")
-        return described["status"] in _GOOD
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        super()._delete(request, physical_id)
-        self._wait(lambda: self._is_gone(request, physical_id))
-
-    def _is_gone(self, request: Request, physical_id: str) -> bool:
-        try:
-            described = self._described(request, physical_id)
-        except ClientError as error:
-            if error.response["Error"]["Code"] == "ResourceNotFoundException":
-                return True
-            raise
-        if described["status"] in _BAD:
-            raise HandlerError(_failure(described), "NotStabilized")
-        return False
-
-    def _wait(self, done: Callable[[], bool]) -> None:
-        # From memory: the words.
-        ends_at = time.monotonic() + seconds_here(_HANDLER_SECONDS)
-        while not done():
-            if time.monotonic() > ends_at:
-                raise HandlerError("Exceeded attempts to wait", "NotStabilized")
-            time.sleep(_POLL_SECONDS)
-
-
-def _failure(described: Any) -> str:
-    """Return why a resource has failed, from its health."""
-    issues = described.get("health", {}).get("issues", [])
-    told = "; ".join(f"[{each['code']}] {each['message']}" for each in issues)
-    return f"Resource is {described['status']}: {told}"
+from embedded_aws.cloudformation.handlers.handler import changed, changes, present
+from embedded_aws.cloudformation.resource import Properties, Request, resource
+from embedded_aws.eks.resource_types.handler import EksHandler
 
 
 @resource("AWS::EKS::Cluster")
-class Cluster(_EksHandler):
+class Cluster(EksHandler):
     """A cluster; its Ref is its name."""
 
     target, name, name_limit = "name", "Name", 100
@@ -130,7 +73,7 @@ class Cluster(_EksHandler):
         self, request: Request, physical_id: str, operation: str, properties: Properties
     ) -> None:
         self._call(request, operation, properties, name=physical_id)
-        self._wait(lambda: self._is_ready(request, physical_id))
+        self.wait(lambda: self.is_ready(request, physical_id))
 
 
 def _logging(logging: Properties) -> dict[str, Any]:
