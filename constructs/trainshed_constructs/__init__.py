@@ -17,6 +17,7 @@ from trainshed_constructs.custom_resources.failed_boot_limit.construct import (
     FailedBootLimit,
     disable_environment,
     suspend_launches,
+    suspend_node_group,
 )
 from trainshed_constructs.custom_resources.network_guard.construct import NetworkGuard
 from trainshed_constructs.custom_resources.new_repository_name.construct import NewRepositoryName
@@ -78,4 +79,5 @@ __all__ = [
     "grant_pull",
     "prefix_role_names",
     "suspend_launches",
+    "suspend_node_group",
 ]

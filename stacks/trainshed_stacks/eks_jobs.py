@@ -6,7 +6,14 @@ from aws_cdk import aws_ec2 as ec2
 from trainshed.account.tags import CLUSTER_LABEL
 from trainshed.orchestrators import Orchestrator
 from trainshed.orchestrators.eks.plan import SERVICE_ACCOUNT, EksPlan
-from trainshed_constructs import AcceleratorNodes, JobIdentity, NodeRole, add_node_config
+from trainshed_constructs import (
+    AcceleratorNodes,
+    FailedBootLimit,
+    JobIdentity,
+    NodeRole,
+    add_node_config,
+    suspend_node_group,
+)
 from trainshed_stacks.control_plane_stack import ControlPlaneStack
 from trainshed_stacks.node_launch import NodeLaunch
 from trainshed_stacks.outputs import add_outputs
@@ -55,6 +62,16 @@ def add_eks(
         capacity=cluster.capacity.kind,
         repair=plan.repair,
     )
+    limit = FailedBootLimit(
+        stack,
+        "FailedBoots",
+        cluster=cluster.name,
+        stop=suspend_node_group(plan.control_plane.name),
+        limit=cluster.failed_boot_limit,
+        hours=cluster.failed_boot_hours,
+    )
+    # The creation of the group lasts until its nodes have joined: it counts those that fail, too.
+    nodes.group.node.add_dependency(limit)
     JobIdentity(
         stack,
         "Jobs",

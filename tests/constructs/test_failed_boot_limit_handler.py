@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from trainshed_constructs import disable_environment
+from trainshed_constructs import disable_environment, suspend_node_group
 from trainshed_constructs.custom_resources.failed_boot_limit import handler as failed_boot_limit
+from trainshed_constructs.custom_resources.failed_boot_limit.construct import StopLaunches
 
 ARN = "arn:aws:batch:us-west-2:123456789012:compute-environment/x"
 EVENT = {"detail": {"instance-id": "i-1", "state": "terminated"}}
@@ -48,6 +49,7 @@ class Aws:
                 "StateReason": {"Code": reason},
                 "Tags": [
                     {"Key": "trainshed:cluster", "Value": "C"},
+                    {"Key": "aws:autoscaling:groupName", "Value": f"eks-nodes-{number}"},
                     {"Key": "trainshed:boot", "Value": self.boots.get(number, "failed: lost")},
                 ],
             }
@@ -72,11 +74,14 @@ class Aws:
     def update_compute_environment(self, **given: Any) -> None:
         self.updates.append(given)
 
+    def suspend_processes(self, **given: Any) -> None:
+        self.updates.append(given)
+
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def call(aws: Aws, *, minimum: int = 0) -> Aws:
-        stop = disable_environment(ARN, min_vcpus=minimum)
+    def call(aws: Aws, *, minimum: int = 0, stop: StopLaunches | None = None) -> Aws:
+        stop = stop or disable_environment(ARN, min_vcpus=minimum)
         names = {
             "CLUSTER": "C",
             "LIMIT": "3",
@@ -115,6 +120,18 @@ def test_a_minimum_is_taken_away_and_reported(run: Any, caplog: pytest.LogCaptur
 
     assert aws.updates[0]["computeResources"] == {"minvCpus": 0}
     assert "--state ENABLED --compute-resources minvCpus=128" in caplog.text
+
+
+def test_the_group_of_a_managed_node_group_is_found_at_the_node(
+    run: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        aws = run(Aws(OFF, OFF, OFF), stop=suspend_node_group("train"))
+
+    [suspended] = aws.updates
+    assert suspended == {"AutoScalingGroupName": "eks-nodes-1", "ScalingProcesses": ["Launch"]}
+    assert "resume-processes" in caplog.text
+    assert "--auto-scaling-group-name eks-nodes-1" in caplog.text
 
 
 @pytest.mark.parametrize("reason", [None, "Client.UserInitiatedShutdown"])

@@ -285,3 +285,28 @@ def test_a_failed_creation_unprotects_the_cluster_before_it_is_deleted(
 
     # What comes later goes first.
     assert cluster in release["DependsOn"]
+
+
+def test_nodes_that_fail_to_boot_are_not_launched_forever(stacks: Mapping[str, Resources]) -> None:
+    resources = stacks["KubeCluster"]
+    [group] = [each for each in resources.values() if each["Type"] == "AWS::EKS::Nodegroup"]
+    [(name, function)] = [
+        (name, each["Properties"])
+        for name, each in resources.items()
+        if "STOP" in each["Properties"].get("Environment", {}).get("Variables", {})
+    ]
+    [role] = [
+        each
+        for each in of(resources, "AWS::IAM::Role")
+        if "autoscaling:SuspendProcesses" in json.dumps(each)
+    ]
+    [statement] = [
+        each
+        for policy in role["Policies"]
+        for each in policy["PolicyDocument"]["Statement"]
+        if each.get("Sid") == "Stop"
+    ]
+
+    assert name in group["DependsOn"]
+    assert '"Launch"' in function["Environment"]["Variables"]["STOP"]
+    assert statement["Condition"] == {"StringEquals": {"aws:ResourceTag/eks:cluster-name": "kube"}}

@@ -31,6 +31,7 @@ class StopLaunches:
         action: of IAM that the call needs.
         resource: ARN that it needs it on.
         wildcard: why that has a wildcard; None when it has none.
+        conditions: on which the function may make the call; by default none.
     """
 
     call: tuple[str, str, Mapping[str, Any]]
@@ -39,6 +40,7 @@ class StopLaunches:
     action: str
     resource: str
     wildcard: str | None = None
+    conditions: Mapping[str, Any] | None = None
 
 
 def disable_environment(arn: str, *, min_vcpus: int) -> StopLaunches:
@@ -86,6 +88,31 @@ def suspend_launches(group_name: str) -> StopLaunches:
         action="autoscaling:SuspendProcesses",
         resource=own_arn("autoscaling", f"autoScalingGroup:*:autoScalingGroupName/{group_name}"),
         wildcard="EC2 Auto Scaling puts an id of its own before the name",
+    )
+
+
+def suspend_node_group(cluster_name: str) -> StopLaunches:
+    """Suspend the process Launch of the Auto Scaling group of a managed node group of EKS.
+
+    EKS names the group when it makes it, so the function finds the name at the node. That EKS does
+    not resume it by itself is inferred: its guide names no process that it needs.
+
+    Args:
+        cluster_name: of the EKS cluster.
+    """
+    return StopLaunches(
+        call=(
+            "autoscaling",
+            "suspend_processes",
+            {"AutoScalingGroupName": "$GROUP", "ScalingProcesses": ["Launch"]},
+        ),
+        done="suspended the launches of the node group",
+        undo="autoscaling resume-processes --scaling-processes Launch --auto-scaling-group-name "
+        "$GROUP",
+        action="autoscaling:SuspendProcesses",
+        resource=own_arn("autoscaling", "autoScalingGroup:*:autoScalingGroupName/eks-*"),
+        wildcard="EKS names the group; the condition admits those of this cluster only",
+        conditions={"StringEquals": {"aws:ResourceTag/eks:cluster-name": cluster_name}},
     )
 
 
@@ -150,7 +177,12 @@ class FailedBootLimit(Construct):
             description="Launches no more nodes when they keep powering themselves off",
             statements=[
                 *_statements(cluster),
-                iam.PolicyStatement(sid="Stop", actions=[stop.action], resources=[stop.resource]),
+                iam.PolicyStatement(
+                    sid="Stop",
+                    actions=[stop.action],
+                    resources=[stop.resource],
+                    conditions=stop.conditions,
+                ),
             ],
             wildcards={
                 "*": "these actions take no resource (Service Authorization Reference)",

@@ -1,7 +1,7 @@
 """Launches no more nodes when they keep powering themselves off.
 
-EventBridge sends each stop and end of an instance. A node powers itself off when its first boot
-fails; AWS Batch and EC2 Auto Scaling end nodes by the API, which EC2 tells apart in `StateReason`.
+EventBridge sends each stop and end of an instance. AWS Batch and EC2 Auto Scaling end nodes by the
+API, which EC2 tells apart in `StateReason`.
 """
 
 import json
@@ -13,9 +13,6 @@ from typing import Any
 import boto3
 from botocore.exceptions import ClientError
 
-# A node that booted well and powers itself off later was marked by its job, which must not stop
-# the launches of its cluster.
-BOOTED = {"Key": "trainshed:boot", "Value": "ok"}
 # Not `trainshed`, which nodes write: a job must not count nodes that never failed.
 NAMESPACE, METRIC = "trainshed/boots", "NodesPoweredOff"
 
@@ -37,29 +34,32 @@ def handler(event: Any, context: object) -> None:
     )
     if count < limit:
         return
-    service, operation, arguments = json.loads(os.environ["STOP"])
+    # A managed node group's own group is known at its nodes alone.
+    group = seen[instance_id]
+    stop, undo = (os.environ[name].replace("$GROUP", group) for name in ("STOP", "UNDO"))
+    service, operation, arguments = json.loads(stop)
     getattr(boto3.client(service), operation)(**arguments)
     logging.error(
         "%s, because %d nodes powered themselves off; jobs that run go on. Put right what the "
         "nodes said, then: aws %s",
-        *(os.environ["STOPPED"], count, os.environ["UNDO"]),
+        *(os.environ["STOPPED"], count, undo),
     )
 
 
-def _powered_themselves_off(ec2: Any, cluster: str) -> set[str]:
+def _powered_themselves_off(ec2: Any, cluster: str) -> dict[str, str]:
     # EC2 filters: when hundreds of nodes end together, this is asked for each of them.
     nodes = [
         {"Name": "tag:trainshed:cluster", "Values": [cluster]},
         {"Name": "state-reason-code", "Values": ["Client.InstanceInitiatedShutdown"]},
     ]
-    pages = ec2.get_paginator("describe_instances").paginate(Filters=nodes)
-    return {
-        instance["InstanceId"]
-        for page in pages
-        for reservation in page["Reservations"]
-        for instance in reservation["Instances"]
-        if BOOTED not in instance.get("Tags", [])
-    }
+    groups = {}
+    for page in ec2.get_paginator("describe_instances").paginate(Filters=nodes):
+        for node in (n for part in page["Reservations"] for n in part["Instances"]):
+            tags = {tag["Key"]: tag["Value"] for tag in node.get("Tags", [])}
+            # One that booted well and powers itself off later was marked by its job.
+            if tags.get("trainshed:boot") != "ok":
+                groups[node["InstanceId"]] = tags.get("aws:autoscaling:groupName", "")
+    return groups
 
 
 def _count_one_more(cloudwatch: Any, cluster: str, hours: int) -> int:
