@@ -105,6 +105,56 @@ def test_addons_entries_and_pod_identities_are_deployed_changed_and_deleted(
     until(lambda: bench.name not in eks.list_clusters()["clusters"])
 
 
+@pytest.fixture
+def node_group(bench: EksBench) -> dict[str, Any]:
+    """A template with a cluster and a node group."""
+    pull = "arn:aws:iam::aws:policy/AmazonEC2ContainerRegistryPullOnly"
+    properties = {
+        "ClusterName": {"Ref": "Cluster"},
+        "NodegroupName": "nodes",
+        "NodeRole": bench.role("ec2.amazonaws.com", pull),
+        "Subnets": bench.subnets[:1],
+        "ScalingConfig": {"MinSize": 1, "MaxSize": 2, "DesiredSize": 1},
+    }
+    return {
+        "Resources": {
+            "Cluster": cluster_resource(bench),
+            "Nodes": {"Type": "AWS::EKS::Nodegroup", "Properties": properties},
+        }
+    }
+
+
+def test_a_node_group_is_deployed_scaled_and_deleted(
+    bench: EksBench, node_group: dict[str, Any]
+) -> None:
+    about = {"clusterName": bench.name, "nodegroupName": "nodes"}
+    properties = node_group["Resources"]["Nodes"]["Properties"]
+    bench.aws.deploy(node_group, stack_name=bench.name)
+    before = bench.eks.describe_nodegroup(**about)["nodegroup"]
+    properties["ScalingConfig"] = {"MinSize": 1, "MaxSize": 2, "DesiredSize": 2}
+    properties["Labels"] = {"pool": "train"}
+
+    bench.aws.deploy(node_group, stack_name=bench.name)
+
+    after = bench.eks.describe_nodegroup(**about)["nodegroup"]
+    assert (before["status"], after["createdAt"]) == ("ACTIVE", before["createdAt"])
+    assert (after["scalingConfig"]["desiredSize"], after["labels"]) == (2, {"pool": "train"})
+    bench.aws.client("cloudformation").delete_stack(StackName=bench.name)
+    until(lambda: bench.name not in bench.eks.list_clusters()["clusters"])
+
+
+def test_a_node_group_whose_nodes_do_not_join_fails(
+    bench: EksBench, node_group: dict[str, Any]
+) -> None:
+    properties = node_group["Resources"]["Nodes"]["Properties"]
+    properties["NodeRole"] = bench.role("ec2.amazonaws.com")
+
+    with pytest.raises(DeploymentFailed, match=r"\[NodeCreationFailure\] Instances failed to join"):
+        bench.aws.deploy(node_group, stack_name=bench.name)
+
+    assert bench.name not in bench.eks.list_clusters()["clusters"]
+
+
 def test_a_cluster_that_fails_is_deleted_again(bench: EksBench) -> None:
     cluster = cluster_resource(bench, RoleArn=bench.role("eks.amazonaws.com"))
 

@@ -26,6 +26,7 @@ TRUST = {
                 "Service": [
                     "batch.amazonaws.com",
                     "codebuild.amazonaws.com",
+                    "ec2.amazonaws.com",
                     "eks.amazonaws.com",
                     "lambda.amazonaws.com",
                     "pods.eks.amazonaws.com",
@@ -367,6 +368,15 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
         },
     ),
     (
+        "AWS::EKS::Nodegroup",
+        lambda made: {
+            "ClusterName": made["Cluster"].ref,
+            "NodeRole": made["node_role"].attributes["Arn"],
+            "Subnets": [made["Subnet"].ref],
+            "ScalingConfig": {"MinSize": 1, "MaxSize": 1, "DesiredSize": 1},
+        },
+    ),
+    (
         "AWS::EKS::Addon",
         lambda made: {"ClusterName": made["Cluster"].ref, "AddonName": "vpc-cni"},
     ),
@@ -438,6 +448,9 @@ def made(client: Any, deploy: Any) -> Iterator[dict[str, Any]]:
             policy = "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
             trusted = {"AssumeRolePolicyDocument": TRUST, "ManagedPolicyArns": [policy]}
             made["eks_role"] = deploy("AWS::IAM::Role", "EksRole", **trusted)
+            pull = "arn:aws:iam::aws:policy/AmazonEC2ContainerRegistryPullOnly"
+            trusted = {"AssumeRolePolicyDocument": TRUST, "ManagedPolicyArns": [pull]}
+            made["node_role"] = deploy("AWS::IAM::Role", "NodeRole", **trusted)
     yield made
     services.install()
 

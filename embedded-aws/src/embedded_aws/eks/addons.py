@@ -15,6 +15,7 @@ from embedded_aws.actions import Call, Row
 from embedded_aws.eks import roles
 from embedded_aws.eks.addon_versions import addon_kind, checked_version
 from embedded_aws.eks.calls import answers, in_use, invalid, invalid_request, later, not_found, page
+from embedded_aws.eks.nodegroup_health import nodes_of
 from embedded_aws.eks.pod_identities import add_association
 from embedded_aws.eks.tables import addons, cluster_of, nodegroups, of_cluster, pod_identities
 from embedded_aws.eks.updates import start_update
@@ -22,6 +23,8 @@ from embedded_aws.plain_yaml import PlainLoader
 
 _CREATION_SECONDS, _DELETION_SECONDS = 60, 30
 _NAMESPACE = "kube-system"
+# States of node groups whose nodes have joined.
+_WITH_NODES = ("ACTIVE", "UPDATING")
 
 
 @answers("CreateAddon")
@@ -136,7 +139,8 @@ def _found(call: Call) -> Row:
 
 def _described(call: Call, row: Row) -> Row:
     """Return an add-on as DescribeAddon shows it, with what its health is now."""
-    alone = not any(it["nodes"] for it in of_cluster(nodegroups(call), row["clusterName"]))
+    groups = of_cluster(nodegroups(call), row["clusterName"])
+    alone = not any(nodes_of(call, it) for it in groups if it["status"] in _WITH_NODES)
     if row["status"] != "ACTIVE" or addon_kind(row["addonName"]).on_each_node or not alone:
         return row
     message = "The add-on is unhealthy because it doesn't have the desired number of replicas."

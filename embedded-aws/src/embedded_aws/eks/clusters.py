@@ -51,6 +51,7 @@ def create_cluster(call: Call) -> dict[str, Any]:
     check_unsupported(given)
     _check_keys(call)
     roles.check_trust(call, given["roleArn"], roles.CLUSTER)
+    roles.check_passable(call, given["roleArn"])
     asked = given["resourcesVpcConfig"]
     groups = asked.get("securityGroupIds", [])
     subnets = cluster_network.check_network(call, asked.get("subnetIds", []), groups)

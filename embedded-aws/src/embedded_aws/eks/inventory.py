@@ -13,3 +13,8 @@ def _eks(client: Callable[[str], Any]) -> Iterator[Row]:
     for name in eks.list_clusters()["clusters"]:
         cluster = eks.describe_cluster(name=name)["cluster"]
         yield row("EKS cluster", name, f"{cluster['status']}, Kubernetes {cluster['version']}")
+        for each in eks.list_nodegroups(clusterName=name)["nodegroups"]:
+            described = eks.describe_nodegroup(clusterName=name, nodegroupName=each)
+            group = described["nodegroup"]
+            size = group["scalingConfig"]["desiredSize"]
+            yield row("EKS node group", each, f"{group['status']}, {size} nodes of {name}")

@@ -9,10 +9,12 @@ AmazonEC2ContainerRegistryPullOnly, without which it pulls no image.
 import json
 from typing import Any
 
-from embedded_aws.actions import Call
+from embedded_aws.actions import Call, Refusal
 from embedded_aws.eks.calls import invalid
-from embedded_aws.iam.enforcement import role_policies, session_of
+from embedded_aws.iam.api_calls import ApiCall
+from embedded_aws.iam.enforcement import denied, role_policies, session_of
 from embedded_aws.iam.policy_evaluation import allows
+from embedded_aws.iam.required_permissions import Permission
 from embedded_aws.iam.service_principals import lets_in
 
 CLUSTER, NODES, PODS = "eks.amazonaws.com", "ec2.amazonaws.com", "pods.eks.amazonaws.com"
@@ -63,3 +65,25 @@ def caller_arn(call: Call) -> str:
         if any(each.access_key_id == key for each in user.access_keys):
             return str(user.arn)
     return f"arn:aws:iam::{call.account}:root"
+
+
+def check_passable(call: Call, arn: str) -> None:
+    """Refuse a role that the caller may not pass to EKS.
+
+    Raises:
+        Refusal: AccessDeniedException.
+    """
+    session = session_of(call.account, call.response.access_key)
+    if session is None:
+        return
+    passing = ApiCall(
+        service="iam",
+        operation="PassRole",
+        account=call.account,
+        region=call.region,
+        protocol="rest-json",
+        params={"PassedToService": CLUSTER},
+    )
+    permission = Permission(action="iam:PassRole", resources=(arn,), call=passing)
+    if refused := denied(session, permission):
+        raise Refusal("AccessDeniedException", refused.message)

@@ -66,6 +66,16 @@ class EksHandler(Handler):
                 raise HandlerError("Exceeded attempts to wait", "NotStabilized")
             time.sleep(_POLL_SECONDS)
 
+    def refuse_failed(self, update: Any) -> None:
+        """Refuse to go on after an update that has failed.
+
+        Raises:
+            HandlerError: with the update's errors.
+        """
+        if update["status"] == "Failed":
+            told = "; ".join(f"[{it['errorCode']}] {it['errorMessage']}" for it in update["errors"])
+            raise HandlerError(f"Update failed: {told}", "NotStabilized")
+
 
 def _failure(described: Any) -> str:
     """Return why a resource has failed, from its health."""

@@ -1,0 +1,87 @@
+"""Which instances of a node group are nodes, and what is wrong with the others.
+
+API reference, Issue: the codes. User guide, "Managed node group error codes". From memory: the
+words. Inferred: which of EC2's errors is which code.
+"""
+
+from embedded_aws.actions import Call, Refusal, Row
+from embedded_aws.cloudformation.clients import client
+from embedded_aws.eks import roles
+from embedded_aws.eks.access_entries import entry_for
+from embedded_aws.eks.node_joining import why_not
+from embedded_aws.eks.nodegroup_resources import scaling_group_of, template_of
+from embedded_aws.eks.tables import cluster_of
+
+_NODE_TYPES = ("EC2_LINUX", "EC2")
+# Parts of EC2's messages about launches, and EKS's codes for them.
+_CODES = {
+    "Insufficient free addresses": "InsufficientFreeAddresses",
+    "vCPU capacity": "InstanceLimitExceeded",
+    "instance limit": "InstanceLimitExceeded",
+}
+
+
+def nodes_of(call: Call, group: Row) -> list[str]:
+    """Return the ids of a node group's instances that are nodes of its cluster."""
+    return [] if _why_nobody_joins(call, group) else _in_service(call, group)
+
+
+def issues_of(call: Call, group: Row) -> list[Row]:
+    """Return what is wrong with a node group that has not all of its nodes."""
+    wanted, there = group["scalingConfig"]["desiredSize"], _in_service(call, group)
+    issues = []
+    if len(there) < wanted and (reason := _failed_launch(call, group)):
+        code = next(
+            (it for part, it in _CODES.items() if part in reason), "AsgInstanceLaunchFailures"
+        )
+        kind = "Spot" if group["capacityType"] == "SPOT" else "On-Demand"
+        message = f"Could not launch {kind} Instances. {reason}"
+        issues.append(_issue(code, message, [scaling_group_of(group)]))
+    if there and (why := _why_nobody_joins(call, group)):
+        message = f"Instances failed to join the kubernetes cluster: {why}"
+        issues.append(_issue("NodeCreationFailure", message, there))
+    return issues
+
+
+def _why_nobody_joins(call: Call, group: Row) -> str | None:
+    cluster, role = cluster_of(call, group["clusterName"]), group["nodeRole"]
+    if roles.role_of(call, role) is None:
+        return f"the node role {role} does not exist"
+    if missing := roles.missing_of_nodes(call, role):
+        return f"the node role is not allowed to perform {', '.join(missing)}"
+    if cluster["accessConfig"]["authenticationMode"] != "CONFIG_MAP":
+        entry = entry_for(call, cluster["name"], role)
+        if entry is None or entry["type"] not in _NODE_TYPES:
+            return f"the node role {role} has no access entry of the type EC2_LINUX"
+    try:
+        template = template_of(call, group)
+    except Refusal as error:
+        return error.message
+    return why_not(cluster, template, own_ami=group["amiType"] == "CUSTOM")
+
+
+def _in_service(call: Call, group: Row) -> list[str]:
+    autoscaling = client("autoscaling", account=call.account, region=call.region)
+    found = autoscaling.describe_auto_scaling_groups(
+        AutoScalingGroupNames=[scaling_group_of(group)]
+    )
+    return [
+        each["InstanceId"]
+        for there in found["AutoScalingGroups"]
+        for each in there["Instances"]
+        if each["LifecycleState"] in ("InService", "Pending")
+    ]
+
+
+def _failed_launch(call: Call, group: Row) -> str | None:
+    """Return why the newest launch failed, if it did."""
+    if refused := group["refusal"]:
+        return str(refused)
+    autoscaling = client("autoscaling", account=call.account, region=call.region)
+    found = autoscaling.describe_scaling_activities(AutoScalingGroupName=scaling_group_of(group))
+    newest: Row = next(iter(found["Activities"]), {})
+    return newest.get("StatusMessage") if newest.get("StatusCode") == "Failed" else None
+
+
+def _issue(code: str, message: str, ids: list[str]) -> Row:
+    return {"code": code, "message": message, "resourceIds": ids}

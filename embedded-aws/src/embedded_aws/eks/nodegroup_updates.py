@@ -1,0 +1,207 @@
+"""Updates of node groups: sizes, labels, taints, and the version of Kubernetes or of the template.
+
+User guide, "Update a managed node group for your cluster", "Understand each phase of node updates":
+the strategy DEFAULT launches a new node before it ends an old one, MINIMAL ends old ones first; in
+a Capacity Block an update needs a desired size of 0. API reference: a node group keeps its launch
+template, of which only the version changes. From memory: the words. Inferred: the times; nodes are
+replaced one after the other, at the end of the update.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from embedded_aws.actions import Call, Row
+from embedded_aws.cloudformation.clients import client
+from embedded_aws.eks import nodegroup_resources, nodegroup_templates
+from embedded_aws.eks.calls import answers, invalid, invalid_request
+from embedded_aws.eks.nodegroup_health import issues_of, nodes_of
+from embedded_aws.eks.nodegroup_settings import check_settings, sizes_of
+from embedded_aws.eks.nodegroups import found
+from embedded_aws.eks.tables import cluster_of
+from embedded_aws.eks.updates import start_update
+
+_CONFIG_SECONDS, _VERSION_SECONDS = 60, 300
+_NOT_JOINING = "Couldn't proceed with upgrade process as new nodes are not joining node group {}"
+
+
+@answers("UpdateNodegroupConfig")
+def update_nodegroup_config(call: Call) -> dict[str, Any]:
+    """Change sizes, labels, taints and how a node group is updated and repaired."""
+    group, given = found(call), call.params
+    check_settings(given)
+    sizes = sizes_of({**group["scalingConfig"], **given.get("scalingConfig", {})})
+    changed = {
+        "scalingConfig": sizes,
+        "labels": _labels(group.get("labels", {}), given.get("labels", {})),
+        "taints": _taints(group.get("taints", []), given.get("taints", {})),
+        **{name: given[name] for name in ("updateConfig", "nodeRepairConfig") if name in given},
+    }
+    shown = {
+        **{
+            f"{name[0].upper()}{name[1:]}": str(it)
+            for name, it in given.get("scalingConfig", {}).items()
+        },
+        "LabelsToAdd": given.get("labels", {}).get("addOrUpdateLabels"),
+        "LabelsToRemove": given.get("labels", {}).get("removeLabels"),
+        "TaintsToAdd": given.get("taints", {}).get("addOrUpdateTaints"),
+        "TaintsToRemove": given.get("taints", {}).get("removeTaints"),
+        "NodeRepairConfig": given.get("nodeRepairConfig"),
+        "UpdateStrategy": given.get("updateConfig", {}).get("updateStrategy"),
+    }
+    params = {name: value for name, value in shown.items() if value}
+
+    def finish() -> None:
+        group.update({**changed, "modifiedAt": datetime.now(UTC)})
+
+    answer = start_update(
+        call,
+        group,
+        group["nodegroupArn"],
+        "ConfigUpdate",
+        params,
+        seconds=_CONFIG_SECONDS,
+        finish=finish,
+    )
+    if sizes != group["scalingConfig"]:
+        _scale(call, group, sizes)
+    return {"update": answer}
+
+
+@answers("UpdateNodegroupVersion")
+def update_nodegroup_version(call: Call) -> dict[str, Any]:
+    """Bring nodes to another version of Kubernetes, or of the launch template."""
+    group, given = found(call), call.params
+    cluster = cluster_of(call, group["clusterName"])
+    of_block = group["capacityType"] == "CAPACITY_BLOCK"
+    if of_block and group["scalingConfig"]["desiredSize"]:
+        raise invalid_request("A node group in a Capacity Block is updated at a desiredSize of 0.")
+    if given.get("launchTemplate") and "launchTemplate" not in group:
+        raise invalid(
+            "You cannot specify a launch template for a node group that was created without one."
+        )
+    template, shown = nodegroup_templates.user_template(
+        call, given.get("launchTemplate") or _by_id(group)
+    )
+    if shown and shown["id"] != group["launchTemplate"]["id"]:
+        raise invalid("The launch template of a node group cannot be changed, only its version.")
+    if ("ImageId" in template) != (group["amiType"] == "CUSTOM"):
+        raise invalid(
+            "You cannot switch between an AMI of the launch template and one of EKS; create a new "
+            "node group."
+        )
+    request: Row = {
+        **{
+            name: group[name]
+            for name in ("subnets", "capacityType", "instanceTypes")
+            if name in group
+        },
+        **{name: given[name] for name in ("version", "releaseVersion") if name in given},
+    }
+    nodegroup_templates.check_template(request, template, named=shown is not None)
+    instance_type = nodegroup_templates.instance_type_of(request, template)
+    version = given.get("version") or cluster["version"]
+    if tuple(map(int, version.split("."))) > tuple(map(int, cluster["version"].split("."))):
+        raise invalid(f"Version {version} is newer than the cluster's {cluster['version']}")
+    later_fields: Row = {**({"launchTemplate": shown} if shown else {})}
+    if group["amiType"] != "CUSTOM":
+        release = given.get("releaseVersion", f"{version}.0")
+        later_fields |= {"version": version, "releaseVersion": release}
+    params = {"Version": given.get("version"), "ReleaseVersion": given.get("releaseVersion")}
+    if shown:
+        params |= {"LaunchTemplateName": shown["name"], "LaunchTemplateVersion": shown["version"]}
+
+    def finish() -> Row | None:
+        return _replace_nodes(
+            call, group, {**group, **later_fields, "instanceType": instance_type}, template
+        )
+
+    update = start_update(
+        call,
+        group,
+        group["nodegroupArn"],
+        "VersionUpdate",
+        {name: value for name, value in params.items() if value},
+        seconds=_VERSION_SECONDS,
+        finish=finish,
+    )
+    return {"update": update}
+
+
+def _by_id(group: Row) -> Row | None:
+    """Return a node group's launch template as calls name it; None for none."""
+    named = group.get("launchTemplate")
+    return {name: named[name] for name in ("id", "version")} if named else None
+
+
+def _scale(call: Call, group: Row, sizes: Mapping[str, int]) -> None:
+    autoscaling = client("autoscaling", account=call.account, region=call.region)
+    autoscaling.update_auto_scaling_group(
+        AutoScalingGroupName=nodegroup_resources.scaling_group_of(group),
+        MinSize=sizes["minSize"],
+        MaxSize=sizes["maxSize"],
+        DesiredCapacity=sizes["desiredSize"],
+    )
+
+
+def _replace_nodes(call: Call, group: Row, updated: Row, template: Row) -> Row | None:
+    """Launch from the new template from now on, and exchange the nodes.
+
+    Returns:
+        The update's error if new nodes do not join, which leaves the group as it was.
+    """
+    before, sizes = dict(group), group["scalingConfig"]
+    old = nodes_of(call, group)
+    cluster, name = cluster_of(call, group["clusterName"]), group["copyName"]
+    data = nodegroup_templates.copy_of(
+        call, updated, cluster, template, instance_type=updated["instanceType"], profile=name
+    )
+    autoscaling = client("autoscaling", account=call.account, region=call.region)
+    scaling_group = nodegroup_resources.scaling_group_of(group)
+
+    def launch_from(version: str) -> None:
+        autoscaling.update_auto_scaling_group(
+            AutoScalingGroupName=scaling_group,
+            LaunchTemplate={"LaunchTemplateName": name, "Version": version},
+        )
+
+    try:
+        version = nodegroup_resources.put_template(call, name, group, data)
+        launch_from(version)
+    except ClientError as error:
+        return _error(error.response["Error"]["Message"], [scaling_group])
+    group.update({**updated, "copyVersion": version, "modifiedAt": datetime.now(UTC)})
+    first = group["updateConfig"].get("updateStrategy", "DEFAULT") == "DEFAULT" and old
+    if first:
+        more = {**sizes, "maxSize": sizes["maxSize"] + 1, "desiredSize": sizes["desiredSize"] + 1}
+        _scale(call, group, more)
+    ready = len(nodes_of(call, group)) > len(old) or not first
+    if ready:
+        for instance in old:
+            autoscaling.terminate_instance_in_auto_scaling_group(
+                InstanceId=instance, ShouldDecrementDesiredCapacity=False
+            )
+        ready = not (old and issues_of(call, group))
+    if not ready:
+        group.update(before)
+        launch_from(before["copyVersion"])
+    _scale(call, group, sizes)
+    return None if ready else _error(_NOT_JOINING.format(group["nodegroupName"]), old)
+
+
+def _error(message: str, ids: list[str]) -> Row:
+    return {"errorCode": "NodeCreationFailure", "errorMessage": message, "resourceIds": ids}
+
+
+def _labels(before: Mapping[str, str], asked: Mapping[str, Any]) -> dict[str, str]:
+    after = {**before, **asked.get("addOrUpdateLabels", {})}
+    return {key: value for key, value in after.items() if key not in asked.get("removeLabels", [])}
+
+
+def _taints(before: list[Row], asked: Mapping[str, Any]) -> list[Row]:
+    new, gone = asked.get("addOrUpdateTaints", []), asked.get("removeTaints", [])
+    replaced = [(each["key"], each["effect"]) for each in (*new, *gone)]
+    kept = [each for each in before if (each["key"], each["effect"]) not in replaced]
+    return [*kept, *new]

@@ -1,0 +1,319 @@
+"""EKS managed node groups: what is refused, what they launch, which nodes join."""
+
+from base64 import b64encode
+from typing import Any
+
+import pytest
+from amis import AMAZON_LINUX
+from eks_bench import EksBench, until
+
+from embedded_aws.faults import Fault
+
+NODE_POLICIES = [
+    f"arn:aws:iam::aws:policy/{name}"
+    for name in ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
+]
+ONE = {"minSize": 1, "maxSize": 2, "desiredSize": 1}
+
+
+class Nodes:
+    """A node group of a cluster of a test."""
+
+    def __init__(self, bench: EksBench) -> None:
+        self.bench, self.eks, self.ec2 = bench, bench.eks, bench.ec2
+        self.cluster = bench.create_cluster()
+        self.named = {"clusterName": bench.name, "nodegroupName": "nodes"}
+        self.role = bench.role("ec2.amazonaws.com", *NODE_POLICIES)
+        self.cluster_group = self.cluster["resourcesVpcConfig"]["clusterSecurityGroupId"]
+
+    def fields(self, **fields: Any) -> dict[str, Any]:
+        """Return the arguments of CreateNodegroup."""
+        usual = {"nodeRole": self.role, "subnets": self.bench.subnets[:1], "scalingConfig": ONE}
+        return {**self.named, **usual, **fields}
+
+    def described(self) -> Any:
+        return self.eks.describe_nodegroup(**self.named)["nodegroup"]
+
+    def create(self, **fields: Any) -> Any:
+        """Create the node group and return it once it has settled."""
+        self.eks.create_nodegroup(**self.fields(**fields))
+        return self.settled()
+
+    def settled(self) -> Any:
+        until(lambda: self.described()["status"] not in ("CREATING", "UPDATING"))
+        return self.described()
+
+    def template(self, **data: Any) -> dict[str, str]:
+        """Create a launch template and return it as node groups name it."""
+        created = self.ec2.create_launch_template(
+            LaunchTemplateName=self.bench.name, LaunchTemplateData=data
+        )["LaunchTemplate"]
+        return {"id": created["LaunchTemplateId"], "version": "1"}
+
+    def user_data(self, **changes: str) -> str:
+        """Return user data that join the cluster, with some other values of its block."""
+        block = {
+            "name": self.bench.name,
+            "apiServerEndpoint": self.cluster["endpoint"],
+            "certificateAuthority": self.cluster["certificateAuthority"]["data"],
+            "cidr": self.cluster["kubernetesNetworkConfig"]["serviceIpv4Cidr"],
+            **changes,
+        }
+        lines = "".join(f"    {name}: {value}\n" for name, value in block.items())
+        head = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="B"\n\n--B\n'
+        part = "Content-Type: application/node.eks.aws\n\napiVersion: node.eks.aws/v1alpha1\n"
+        config = f"{part}kind: NodeConfig\nspec:\n  cluster:\n{lines}\n--B--\n"
+        return b64encode(f"{head}{config}".encode()).decode()
+
+    def instances(self) -> list[Any]:
+        """Return the instances of the node group that run."""
+        found = self.ec2.describe_instances(
+            Filters=[
+                {"Name": "tag:eks:cluster-name", "Values": [self.bench.name]},
+                {"Name": "instance-state-name", "Values": ["running"]},
+            ]
+        )
+        return [each for page in found["Reservations"] for each in page["Instances"]]
+
+
+@pytest.fixture
+def nodes(bench: EksBench) -> Nodes:
+    return Nodes(bench)
+
+
+def test_nodes_are_launched_with_the_role_and_the_group_of_the_cluster(nodes: Nodes) -> None:
+    group = nodes.create()
+
+    [instance] = nodes.instances()
+    assert (group["status"], group["amiType"]) == ("ACTIVE", "AL2023_x86_64_STANDARD")
+    assert instance["InstanceType"] == "t3.medium"
+    assert [each["GroupId"] for each in instance["SecurityGroups"]] == [nodes.cluster_group]
+    profile = instance["IamInstanceProfile"]["Arn"].rpartition("/")[2]
+    iam = nodes.bench.aws.client("iam")
+    [role] = iam.get_instance_profile(InstanceProfileName=profile)["InstanceProfile"]["Roles"]
+    assert role["Arn"] == nodes.role
+
+
+def test_the_node_role_has_an_access_entry(nodes: Nodes) -> None:
+    nodes.create()
+
+    entry = nodes.eks.describe_access_entry(clusterName=nodes.bench.name, principalArn=nodes.role)[
+        "accessEntry"
+    ]
+    assert (entry["type"], entry["kubernetesGroups"]) == ("EC2_LINUX", ["system:nodes"])
+
+
+def test_coredns_is_active_once_there_are_nodes(nodes: Nodes) -> None:
+    about = {"clusterName": nodes.bench.name, "addonName": "coredns"}
+    nodes.eks.create_addon(**about)
+    until(lambda: nodes.eks.describe_addon(**about)["addon"]["status"] == "DEGRADED")
+
+    nodes.create()
+
+    assert nodes.eks.describe_addon(**about)["addon"]["status"] == "ACTIVE"
+
+
+def test_a_custom_ami_joins_by_its_node_config(nodes: Nodes) -> None:
+    template = nodes.template(
+        ImageId=AMAZON_LINUX,
+        InstanceType="m5.large",
+        UserData=nodes.user_data(),
+        SecurityGroupIds=[nodes.cluster_group],
+    )
+
+    group = nodes.create(launchTemplate=template)
+
+    assert (group["status"], group["amiType"]) == ("ACTIVE", "CUSTOM")
+    assert "version" not in group
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        pytest.param({"name": "other"}, "spec.cluster.name", id="name"),
+        pytest.param({"cidr": "10.0.0.0/16"}, "spec.cluster.cidr", id="cidr"),
+    ],
+)
+def test_a_node_config_of_another_cluster_does_not_join(
+    nodes: Nodes, changes: dict[str, str], reason: str
+) -> None:
+    template = nodes.template(
+        ImageId=AMAZON_LINUX, InstanceType="m5.large", UserData=nodes.user_data(**changes)
+    )
+
+    group = nodes.create(launchTemplate=template)
+
+    assert group["status"] == "CREATE_FAILED"
+    [issue] = group["health"]["issues"]
+    assert issue["code"] == "NodeCreationFailure"
+    assert reason in issue["message"]
+    assert issue["resourceIds"] == [each["InstanceId"] for each in nodes.instances()]
+
+
+def test_interfaces_without_the_cluster_security_group_do_not_join(nodes: Nodes) -> None:
+    own = nodes.ec2.create_security_group(
+        GroupName="own", Description="own", VpcId=nodes.bench.vpc
+    )["GroupId"]
+    interface = {"DeviceIndex": 0, "NetworkCardIndex": 0, "Groups": [own]}
+    template = nodes.template(InstanceType="m5.large", NetworkInterfaces=[interface])
+
+    group = nodes.create(launchTemplate=template)
+
+    [issue] = group["health"]["issues"]
+    assert f"is not in the cluster security group {nodes.cluster_group}" in issue["message"]
+
+
+def test_a_node_role_without_policies_does_not_join(nodes: Nodes) -> None:
+    group = nodes.create(nodeRole=nodes.bench.role("ec2.amazonaws.com"))
+
+    [issue] = group["health"]["issues"]
+    assert "not allowed to perform ecr:GetAuthorizationToken" in issue["message"]
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "issue"),
+    [
+        pytest.param(
+            "InsufficientInstanceCapacity",
+            "We currently do not have sufficient capacity",
+            "AsgInstanceLaunchFailures",
+            id="capacity",
+        ),
+        pytest.param(
+            "VcpuLimitExceeded",
+            "You have requested more vCPU capacity than your current vCPU limit",
+            "InstanceLimitExceeded",
+            id="limit",
+        ),
+    ],
+)
+def test_refused_launches_are_issues(nodes: Nodes, code: str, message: str, issue: str) -> None:
+    subnet = nodes.bench.subnets[0]
+    fault = Fault(
+        service="ec2",
+        operation="RunInstances",
+        code=code,
+        message=message,
+        count=None,
+        when={"SubnetId": subnet},
+    )
+    nodes.bench.aws.fail(fault)
+
+    group = nodes.create()
+
+    nodes.bench.aws.fail()
+    assert group["status"] == "CREATE_FAILED"
+    assert [each["code"] for each in group["health"]["issues"]] == [issue]
+
+
+@pytest.mark.parametrize(
+    ("data", "refusal"),
+    [
+        pytest.param(
+            {"IamInstanceProfile": {"Name": "p"}},
+            "should not specify an instance profile",
+            id="profile",
+        ),
+        pytest.param(
+            {"NetworkInterfaces": [{"DeviceIndex": 0, "SubnetId": "subnet-1"}]},
+            "should not specify a subnet",
+            id="subnet",
+        ),
+        pytest.param(
+            {"InstanceMarketOptions": {"MarketType": "spot"}}, "should not request Spot", id="spot"
+        ),
+        pytest.param(
+            {"HibernationOptions": {"Configured": True}}, "specify hibernation", id="hibernation"
+        ),
+        pytest.param(
+            {"InstanceInitiatedShutdownBehavior": "terminate"}, "shutdown behavior", id="shutdown"
+        ),
+    ],
+)
+def test_a_launch_template_is_refused(nodes: Nodes, data: dict[str, Any], refusal: str) -> None:
+    fields = nodes.fields(launchTemplate=nodes.template(**data))
+
+    assert refusal in nodes.bench.refusal(nodes.eks.create_nodegroup, **fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "refusal"),
+    [
+        pytest.param({"version": "1.35"}, "kubernetesVersion when using custom AMIs", id="version"),
+        pytest.param({"amiType": "AL2023_x86_64_NVIDIA"}, "other than CUSTOM", id="ami-type"),
+        pytest.param({"diskSize": 50}, "Disk size must be specified within", id="disk"),
+        pytest.param({"instanceTypes": ["m5.large"]}, "in both the launch template", id="type"),
+        pytest.param(
+            {"warmPoolConfig": {"enabled": True}}, "does not support warm pools", id="warm-pool"
+        ),
+        pytest.param(
+            {"capacityType": "CAPACITY_BLOCK"}, "must specify InstanceMarketOptions", id="block"
+        ),
+        pytest.param(
+            {"scalingConfig": {"minSize": 2, "maxSize": 2, "desiredSize": 1}},
+            "Minimum capacity 2 can't be greater than desired size 1",
+            id="sizes",
+        ),
+    ],
+)
+def test_what_a_custom_ami_excludes_is_refused(
+    nodes: Nodes, fields: dict[str, Any], refusal: str
+) -> None:
+    template = nodes.template(ImageId=AMAZON_LINUX, InstanceType="m5.large")
+
+    wanted = nodes.fields(launchTemplate=template, **fields)
+
+    assert refusal in nodes.bench.refusal(nodes.eks.create_nodegroup, **wanted)
+
+
+def test_a_node_group_is_scaled(nodes: Nodes) -> None:
+    nodes.create()
+
+    nodes.eks.update_nodegroup_config(**nodes.named, scalingConfig={"desiredSize": 2})
+
+    assert nodes.settled()["scalingConfig"] == {"minSize": 1, "maxSize": 2, "desiredSize": 2}
+    assert len(nodes.instances()) == 2
+
+
+@pytest.mark.parametrize("strategy", ["DEFAULT", "MINIMAL"])
+def test_an_update_of_the_template_exchanges_the_nodes(nodes: Nodes, strategy: str) -> None:
+    template = nodes.template(InstanceType="m5.large")
+    nodes.create(launchTemplate=template, updateConfig={"updateStrategy": strategy})
+    nodes.ec2.create_launch_template_version(
+        LaunchTemplateId=template["id"], LaunchTemplateData={"InstanceType": "m5.xlarge"}
+    )
+
+    update = nodes.eks.update_nodegroup_version(
+        **nodes.named, launchTemplate={**template, "version": "2"}
+    )["update"]
+    group = nodes.settled()
+
+    about = {"name": nodes.bench.name, "nodegroupName": "nodes", "updateId": update["id"]}
+    assert nodes.eks.describe_update(**about)["update"]["status"] == "Successful"
+    assert group["launchTemplate"]["version"] == "2"
+    assert [each["InstanceType"] for each in nodes.instances()] == ["m5.xlarge"]
+
+
+def test_a_cluster_with_node_groups_is_not_deleted(nodes: Nodes) -> None:
+    nodes.create()
+
+    refused = nodes.bench.refusal(nodes.eks.delete_cluster, name=nodes.bench.name)
+
+    assert refused == "ResourceInUseException: Cluster has nodegroups attached"
+
+
+def test_a_node_group_takes_with_it_what_it_made(nodes: Nodes) -> None:
+    [scaling_group] = nodes.create()["resources"]["autoScalingGroups"]
+    tagged = [{"Name": "tag:eks:cluster-name", "Values": [nodes.bench.name]}]
+
+    nodes.eks.delete_nodegroup(**nodes.named)
+    until(lambda: nodes.eks.list_nodegroups(clusterName=nodes.bench.name)["nodegroups"] == [])
+
+    assert nodes.instances() == []
+    autoscaling = nodes.bench.aws.client("autoscaling")
+    named = {"AutoScalingGroupNames": [scaling_group["name"]]}
+    assert autoscaling.describe_auto_scaling_groups(**named)["AutoScalingGroups"] == []
+    assert nodes.ec2.describe_launch_templates(Filters=tagged)["LaunchTemplates"] == []
+    assert nodes.eks.list_access_entries(clusterName=nodes.bench.name)["accessEntries"] != [
+        nodes.role
+    ]
