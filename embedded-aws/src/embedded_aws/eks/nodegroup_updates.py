@@ -102,7 +102,7 @@ def update_nodegroup_version(call: Call) -> dict[str, Any]:
     }
     nodegroup_templates.check_template(request, template, named=shown is not None)
     instance_type = nodegroup_templates.instance_type_of(request, template)
-    version = given.get("version") or cluster["version"]
+    version = given.get("version") or group.get("version", cluster["version"])
     if tuple(map(int, version.split("."))) > tuple(map(int, cluster["version"].split("."))):
         raise invalid(f"Version {version} is newer than the cluster's {cluster['version']}")
     later_fields: Row = {**({"launchTemplate": shown} if shown else {})}
