@@ -3,6 +3,7 @@
 from base64 import b64encode
 from typing import Any
 
+import boto3
 import pytest
 from amis import AMAZON_LINUX
 from eks_bench import EksBench, until
@@ -264,6 +265,91 @@ def test_what_a_custom_ami_excludes_is_refused(
     wanted = nodes.fields(launchTemplate=template, **fields)
 
     assert refusal in nodes.bench.refusal(nodes.eks.create_nodegroup, **wanted)
+
+
+@pytest.mark.parametrize(
+    ("fields", "refusal"),
+    [
+        pytest.param(
+            {"instanceTypes": ["m6g.large"]},
+            "[m6g.large] is not a valid instance type for requested amiType",
+            id="architecture",
+        ),
+        pytest.param({"amiType": "AL2_x86_64"}, "not supported since Kubernetes 1.33", id="al2"),
+        pytest.param({"amiType": "CUSTOM"}, "must specify an image id", id="no-image"),
+        pytest.param({"version": "1.36"}, "newer than the cluster's 1.35", id="version"),
+        pytest.param({"scalingConfig": {"minSize": 1}}, "all be given, or none", id="sizes"),
+        pytest.param(
+            {"updateConfig": {"maxUnavailable": 1, "maxUnavailablePercentage": 1}},
+            "Only one of maxUnavailable",
+            id="update",
+        ),
+        pytest.param(
+            {"nodeRepairConfig": {"nodeRepairConfigOverrides": [{"repairAction": "Reboot"}]}},
+            "needs nodeMonitoringCondition",
+            id="repair",
+        ),
+    ],
+)
+def test_a_node_group_is_refused(nodes: Nodes, fields: dict[str, Any], refusal: str) -> None:
+    assert refusal in nodes.bench.refusal(nodes.eks.create_nodegroup, **nodes.fields(**fields))
+
+
+def test_a_role_that_may_not_pass_the_node_role_creates_no_node_group(nodes: Nodes) -> None:
+    iam, name = nodes.bench.aws.client("iam"), f"{nodes.bench.name}-caller"
+    trust = '{"Statement": [{"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "*"}]}'
+    statement = '{"Statement": [{"Effect": "Allow", "Action": "eks:*", "Resource": "*"}]}'
+    role = iam.create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]["Arn"]
+    iam.put_role_policy(RoleName=name, PolicyName="eks", PolicyDocument=statement)
+    credentials = nodes.bench.aws.client("sts").assume_role(RoleArn=role, RoleSessionName="caller")[
+        "Credentials"
+    ]
+    eks = boto3.client(
+        "eks",
+        endpoint_url=nodes.bench.aws.endpoint,
+        region_name="us-west-2",
+        aws_access_key_id=credentials["AccessKeyId"],
+        aws_secret_access_key=credentials["SecretAccessKey"],
+        aws_session_token=credentials["SessionToken"],
+    )
+
+    refused = nodes.bench.refusal(eks.create_nodegroup, **nodes.fields())
+
+    assert refused.startswith("AccessDeniedException")
+    assert f"iam:PassRole on resource: {nodes.role}" in refused
+
+
+def test_before_a_capacity_block_starts_there_are_launch_errors_only(nodes: Nodes) -> None:
+    [offering, *_] = nodes.ec2.describe_capacity_block_offerings(
+        InstanceType="p5.48xlarge", InstanceCount=1, CapacityDurationHours=24
+    )["CapacityBlockOfferings"]
+    block = nodes.ec2.purchase_capacity_block(
+        CapacityBlockOfferingId=offering["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
+    )["CapacityReservation"]
+    target = {"CapacityReservationId": block["CapacityReservationId"]}
+    template = nodes.template(
+        InstanceType="p5.48xlarge",
+        InstanceMarketOptions={"MarketType": "capacity-block"},
+        CapacityReservationSpecification={"CapacityReservationTarget": target},
+    )
+    subnet = nodes.ec2.create_subnet(
+        VpcId=nodes.bench.vpc,
+        CidrBlock="10.20.32.0/20",
+        AvailabilityZone=offering["AvailabilityZone"],
+    )["Subnet"]["SubnetId"]
+    wanted = nodes.fields(
+        capacityType="CAPACITY_BLOCK", launchTemplate=template, amiType="AL2023_x86_64_NVIDIA"
+    )
+    two_zones = {**wanted, "subnets": nodes.bench.subnets}
+
+    refused = nodes.bench.refusal(nodes.eks.create_nodegroup, **two_zones)
+    nodes.eks.create_nodegroup(**{**wanted, "subnets": [subnet]})
+    group = nodes.settled()
+
+    # The block starts on another day.
+    assert "Exactly one subnet" in refused
+    assert group["status"] == "DEGRADED"
+    assert [each["code"] for each in group["health"]["issues"]] == ["AsgInstanceLaunchFailures"]
 
 
 def test_a_node_group_is_scaled(nodes: Nodes) -> None:

@@ -2,8 +2,9 @@
 
 API reference, CreateNodegroup and LaunchTemplateSpecification; user guide, "Customize managed nodes
 with launch templates", "Create a managed node group with Capacity Blocks for ML": what must be in a
-template, what must not, and what the request must leave to it. From memory: the words. Inferred: an
-AMI type that fits the instance type when none is given. AMIs are those of Amazon Linux 2023.
+template, what must not, and what the request must leave to it. From memory: the words. Inferred:
+the AMI type when none is given, which is that of x86 without accelerators (API reference: whoever
+wants a GPU type names it). AMIs are those of Amazon Linux 2023.
 """
 
 from base64 import b64decode, b64encode
@@ -15,7 +16,7 @@ from embedded_aws.ec2.instance_types import require
 from embedded_aws.ec2.launch_templates import template_data
 from embedded_aws.eks.calls import invalid, unsupported
 
-_DEFAULT_TYPE = "t3.medium"
+_DEFAULT_TYPE, _DEFAULT_AMI = "t3.medium", "AL2023_x86_64_STANDARD"
 _DISK_GIB = 20
 _AMIS = {
     "AL2023_x86_64_STANDARD": "x86_64/standard",
@@ -119,19 +120,13 @@ def ami_type_of(given: Mapping[str, Any], template: Row, instance_type: str) -> 
     """
     if template.get("ImageId"):
         return "CUSTOM"
-    record = require(instance_type)
-    arm = "x86_64" not in record["ProcessorInfo"]["SupportedArchitectures"]
-    gpus = record.get("GpuInfo", {}).get("Gpus", [])
-    variant = "NVIDIA" if any(each["Manufacturer"] == "NVIDIA" for each in gpus) else "STANDARD"
-    if "NeuronInfo" in record:
-        variant = "NEURON"
-    fitting = f"AL2023_{'ARM_64' if arm else 'x86_64'}_{variant}"
-    asked = given.get("amiType", fitting)
+    asked = given.get("amiType", _DEFAULT_AMI)
     if asked.startswith("AL2_"):
-        raise invalid(f"Requested amiType {asked} is not supported for kubernetes version")
+        raise invalid(f"Requested amiType {asked} is not supported since Kubernetes 1.33")
     if asked not in _AMIS:
         raise unsupported(f"the AMI type {asked}")
-    if ("ARM_64" in asked) != arm:
+    architectures = require(instance_type)["ProcessorInfo"]["SupportedArchitectures"]
+    if _AMIS[asked].partition("/")[0] not in architectures:
         raise invalid(
             f"[{instance_type}] is not a valid instance type for requested amiType {asked}"
         )

@@ -3,8 +3,9 @@
 User guide, "Update a managed node group for your cluster", "Understand each phase of node updates":
 the strategy DEFAULT launches a new node before it ends an old one, MINIMAL ends old ones first; in
 a Capacity Block an update needs a desired size of 0. API reference: a node group keeps its launch
-template, of which only the version changes. From memory: the words. Inferred: the times; nodes are
-replaced one after the other, at the end of the update.
+template, of which only the version changes; without a version, nodes get the cluster's. From
+memory: the words. Inferred: the times; nodes are replaced one after the other, at the end of the
+update.
 """
 
 from collections.abc import Mapping
@@ -102,7 +103,7 @@ def update_nodegroup_version(call: Call) -> dict[str, Any]:
     }
     nodegroup_templates.check_template(request, template, named=shown is not None)
     instance_type = nodegroup_templates.instance_type_of(request, template)
-    version = given.get("version") or group.get("version", cluster["version"])
+    version = given.get("version", cluster["version"])
     if tuple(map(int, version.split("."))) > tuple(map(int, cluster["version"].split("."))):
         raise invalid(f"Version {version} is newer than the cluster's {cluster['version']}")
     later_fields: Row = {**({"launchTemplate": shown} if shown else {})}
