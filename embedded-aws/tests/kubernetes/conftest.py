@@ -1,0 +1,34 @@
+"""A control plane for the tests of a module."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from embedded_aws.kubernetes.cache import unavailable
+from embedded_aws.kubernetes.control_plane import ControlPlane, start
+from embedded_aws.kubernetes.settings import ControlPlaneSettings
+
+
+@pytest.fixture(scope="session")
+def built_kubernetes() -> None:
+    """Skip where no control plane is built."""
+    if reason := unavailable():
+        pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def control_plane(
+    built_kubernetes: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
+    """A control plane with JobSet."""
+    folder = tmp_path_factory.mktemp("kubernetes")
+    found = start(ControlPlaneSettings(folder=str(folder), jobset=True))
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def folder(built_kubernetes: None, tmp_path: Path) -> Path:
+    """An empty folder for a control plane of a test's own."""
+    return tmp_path

@@ -1,0 +1,241 @@
+"""A real control plane: it verifies, places whole-node pods, and ends with who needs it."""
+
+import json
+import os
+import signal
+import ssl
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from http.client import HTTPSConnection
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import psutil
+import pytest
+
+from embedded_aws.errors import EmbeddedAwsError, ServerError
+from embedded_aws.kubernetes.client import ApiRefusal
+from embedded_aws.kubernetes.control_plane import ControlPlane, start
+from embedded_aws.kubernetes.modules import DEFAULT_KUBERNETES, patch_of
+from embedded_aws.kubernetes.settings import ControlPlaneSettings
+
+pytestmark = pytest.mark.server
+
+NODE = {"cpu": "94", "memory": "700Gi", "pods": "100", "hugepages-2Mi": "30000Mi"}
+DEVICES = {"habana.ai/gaudi": "8", "vpc.amazonaws.com/efa": "4"}
+JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets"
+_SECONDS = 60
+# Starts a control plane and is killed, as a test run may be.
+KILLED = """
+import os, signal, sys
+from embedded_aws.kubernetes.control_plane import start
+from embedded_aws.kubernetes.settings import ControlPlaneSettings
+found = start(ControlPlaneSettings(folder=sys.argv[1]))
+print(found.process.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def eventually(ask: Callable[[], Any]) -> Any:
+    """Return the first answer that is not empty."""
+    deadline = monotonic() + _SECONDS
+    while not (found := ask()):
+        assert monotonic() < deadline, "it did not come about"
+        sleep(0.1)
+    return found
+
+
+def namespace(control_plane: ControlPlane, name: str) -> str:
+    """Make a namespace, whose pods have a service account when it is ready."""
+    call = control_plane.administrator.call
+    call("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    accounts = f"/api/v1/namespaces/{name}/serviceaccounts"
+    eventually(lambda: call("GET", accounts)["items"])
+    return name
+
+
+def add_nodes(control_plane: ControlPlane, group: str, count: int) -> None:
+    """Register nodes as kubelets of DL1 do: an object, then its status."""
+    call = control_plane.administrator.call
+    for index in range(count):
+        name = f"{group}-{index}"
+        metadata = {"name": name, "labels": {"group": group}}
+        call("POST", "/api/v1/nodes", {"metadata": metadata})
+        sizes = NODE | DEVICES
+        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
+        status = {"capacity": sizes, "allocatable": sizes, "conditions": [ready]}
+        call(
+            "PATCH",
+            f"/api/v1/nodes/{name}/status",
+            {"status": status},
+            content_type="application/strategic-merge-patch+json",
+        )
+        # The controllers take the taint of a node that is not ready away.
+        eventually(partial(_untainted, control_plane, name))
+
+
+def _untainted(control_plane: ControlPlane, name: str) -> bool:
+    node = control_plane.administrator.call("GET", f"/api/v1/nodes/{name}")
+    return not node["spec"].get("taints")
+
+
+def jobset(name: str, group: str, pods: int) -> Mapping[str, Any]:
+    """A JobSet of whole-node pods."""
+    limits = {"memory": "600Gi", "hugepages-2Mi": "5Gi", **DEVICES}
+    pod = {
+        "restartPolicy": "Never",
+        "nodeSelector": {"group": group},
+        "containers": [{"name": "train", "image": "train", "resources": {"limits": limits}}],
+    }
+    job = {"parallelism": pods, "completions": pods, "backoffLimit": 0, "template": {"spec": pod}}
+    return {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": name},
+        "spec": {"replicatedJobs": [{"name": "node", "replicas": 1, "template": {"spec": job}}]},
+    }
+
+
+def placed(control_plane: ControlPlane, space: str) -> list[str]:
+    """Return the nodes that pods are bound to."""
+    pods = control_plane.administrator.call("GET", f"/api/v1/namespaces/{space}/pods")["items"]
+    return sorted(pod["spec"]["nodeName"] for pod in pods if pod["spec"].get("nodeName"))
+
+
+def not_placed(control_plane: ControlPlane, space: str, name: str) -> list[str]:
+    """Return what the scheduler says of the pods of a JobSet."""
+    events = control_plane.administrator.call("GET", f"/api/v1/namespaces/{space}/events")["items"]
+    return [
+        each["message"]
+        for each in events
+        if each["reason"] == "FailedScheduling" and each["involvedObject"]["name"].startswith(name)
+    ]
+
+
+def test_it_says_its_true_version(control_plane: ControlPlane) -> None:
+    said = control_plane.administrator.call("GET", "/version")
+
+    assert said["gitVersion"] == f"v{patch_of(DEFAULT_KUBERNETES)}"
+    assert f"{said['major']}.{said['minor']}" == DEFAULT_KUBERNETES
+
+
+def test_its_certificate_is_verified_by_its_own_authority_alone(
+    control_plane: ControlPlane,
+) -> None:
+    own = ssl.create_default_context(cafile=str(control_plane.authority))
+    connection = HTTPSConnection("localhost", control_plane.port, context=own)
+    connection.request("GET", "/version")
+    assert connection.getresponse().status == 200
+    connection.close()
+
+    stranger = HTTPSConnection(
+        "localhost", control_plane.port, context=ssl.create_default_context()
+    )
+    with pytest.raises(ssl.SSLCertVerificationError):
+        stranger.request("GET", "/version")
+
+
+def test_nobody_comes_in_without_a_certificate(control_plane: ControlPlane) -> None:
+    own = ssl.create_default_context(cafile=str(control_plane.authority))
+    connection = HTTPSConnection("localhost", control_plane.port, context=own)
+    connection.request("GET", "/api/v1/nodes")
+
+    assert connection.getresponse().status == 403
+    connection.close()
+
+
+def test_whole_node_pods_are_placed_one_a_node_and_the_next_is_explained(
+    control_plane: ControlPlane,
+) -> None:
+    space = namespace(control_plane, "whole")
+    add_nodes(control_plane, "whole", 4)
+    call = control_plane.administrator.call
+
+    call("POST", JOBSETS.format(space), jobset("first", "whole", 4))
+    eventually(lambda: len(placed(control_plane, space)) == 4)
+    call("POST", JOBSETS.format(space), jobset("second", "whole", 1))
+    said = eventually(lambda: not_placed(control_plane, space, "second"))
+
+    assert placed(control_plane, space) == [f"whole-{index}" for index in range(4)]
+    assert "4 Insufficient habana.ai/gaudi" in said[-1]
+    assert "4 Insufficient vpc.amazonaws.com/efa" in said[-1]
+
+
+def test_devices_are_asked_for_as_they_are_limited(control_plane: ControlPlane) -> None:
+    space = namespace(control_plane, "pages")
+    resources = {
+        "requests": {"hugepages-2Mi": "1Gi", "vpc.amazonaws.com/efa": "1", "memory": "1Gi"},
+        "limits": {"hugepages-2Mi": "2Gi", "vpc.amazonaws.com/efa": "2", "memory": "1Gi"},
+    }
+    container = {"name": "train", "image": "train", "resources": resources}
+    pod = {"metadata": {"name": "pod"}, "spec": {"containers": [container]}}
+
+    with pytest.raises(ApiRefusal, match=r"must be equal to .*efa limit") as refused:
+        control_plane.administrator.call("POST", f"/api/v1/namespaces/{space}/pods", pod)
+
+    assert "must be equal to hugepages-2Mi limit" in str(refused.value)
+    assert refused.value.code == 422
+
+
+def test_a_jobset_that_is_wrong_is_refused_by_its_own_rules(control_plane: ControlPlane) -> None:
+    space = namespace(control_plane, "wrong")
+    wrong = json.loads(json.dumps(jobset("wrong", "whole", 1)))
+    wrong["spec"]["failurePolicy"] = {"maxRestarts": "three"}
+
+    with pytest.raises(ApiRefusal, match="maxRestarts"):
+        control_plane.administrator.call("POST", JOBSETS.format(space), wrong)
+
+
+def test_two_at_once_know_nothing_of_each_other(control_plane: ControlPlane, folder: Path) -> None:
+    other = start(ControlPlaneSettings(folder=str(folder)))
+    try:
+        namespace(other, "mine")
+
+        with pytest.raises(ApiRefusal, match="not found"):
+            control_plane.administrator.call("GET", "/api/v1/namespaces/mine")
+    finally:
+        started = psutil.Process(other.process.pid).children(recursive=True)
+        other.stop()
+
+    assert len(started) == 4
+    assert not [each for each in started if each.is_running()]
+
+
+def test_it_ends_with_a_process_that_is_killed(folder: Path) -> None:
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(folder)], stdout=subprocess.PIPE, text=True
+    )
+    supervisor = int(killed.stdout)
+
+    assert killed.returncode == -signal.SIGKILL
+    eventually(lambda: not psutil.pid_exists(supervisor))
+    assert not [each for each in psutil.process_iter(["cmdline"]) if str(folder) in str(each.info)]
+
+
+def test_programs_end_with_a_supervisor_that_is_killed(folder: Path) -> None:
+    found = start(ControlPlaneSettings(folder=str(folder)))
+    started = psutil.Process(found.process.pid).children(recursive=True)
+
+    os.kill(found.process.pid, signal.SIGKILL)
+    found.stop()
+
+    eventually(lambda: not [each for each in started if each.is_running()])
+
+
+def test_what_fails_is_told_with_the_end_of_its_log(folder: Path) -> None:
+    wrong = ControlPlaneSettings(folder=str(folder), service_cidr="10.0.0.0/33")
+
+    with pytest.raises(ServerError) as failed:
+        start(wrong)
+
+    assert "kube-apiserver ended with 1" in str(failed.value)
+    assert "is not a valid cidr" in str(failed.value)
+    assert not [each for each in psutil.process_iter(["cmdline"]) if str(folder) in str(each.info)]
+
+
+def test_a_version_that_is_not_built_here_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(EmbeddedAwsError, match=r"1\.20 is not built here \(known: 1\.35"):
+        start(ControlPlaneSettings(folder=str(tmp_path), kubernetes="1.20"))
