@@ -66,6 +66,20 @@ class Nodes:
         config = f"{part}kind: NodeConfig\nspec:\n  cluster:\n{lines}\n--B--\n"
         return b64encode(f"{head}{config}".encode()).decode()
 
+    def fail_launches(self, code: str, message: str) -> None:
+        """Have EC2 refuse launches in the node group's subnet."""
+        when = {"SubnetId": self.bench.subnets[0]}
+        self.bench.aws.fail(
+            Fault(
+                service="ec2",
+                operation="RunInstances",
+                code=code,
+                message=message,
+                count=None,
+                when=when,
+            )
+        )
+
     def instances(self) -> list[Any]:
         """Return the instances of the node group that run."""
         found = self.ec2.describe_instances(
@@ -93,6 +107,18 @@ def test_nodes_are_launched_with_the_role_and_the_group_of_the_cluster(nodes: No
     iam = nodes.bench.aws.client("iam")
     [role] = iam.get_instance_profile(InstanceProfileName=profile)["InstanceProfile"]["Roles"]
     assert role["Arn"] == nodes.role
+
+
+def test_eks_has_its_service_linked_roles(nodes: Nodes) -> None:
+    nodes.create()
+
+    iam = nodes.bench.aws.client("iam")
+    for name, policy in (
+        ("AWSServiceRoleForAmazonEKS", "AmazonEKSServiceRolePolicy"),
+        ("AWSServiceRoleForAmazonEKSNodegroup", "AWSServiceRoleForAmazonEKSNodegroup"),
+    ):
+        attached = iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"]
+        assert [each["PolicyName"] for each in attached] == [policy]
 
 
 def test_the_node_role_has_an_access_entry(nodes: Nodes) -> None:
@@ -189,16 +215,7 @@ def test_a_node_role_without_policies_does_not_join(nodes: Nodes) -> None:
     ],
 )
 def test_refused_launches_are_issues(nodes: Nodes, code: str, message: str, issue: str) -> None:
-    subnet = nodes.bench.subnets[0]
-    fault = Fault(
-        service="ec2",
-        operation="RunInstances",
-        code=code,
-        message=message,
-        count=None,
-        when={"SubnetId": subnet},
-    )
-    nodes.bench.aws.fail(fault)
+    nodes.fail_launches(code, message)
 
     group = nodes.create()
 
@@ -380,6 +397,22 @@ def test_an_update_of_the_template_exchanges_the_nodes(nodes: Nodes, strategy: s
     assert [each["InstanceType"] for each in nodes.instances()] == ["m5.xlarge"]
 
 
+def test_without_room_for_a_new_node_the_strategy_default_leaves_the_old_one(nodes: Nodes) -> None:
+    nodes.create(updateConfig={"updateStrategy": "DEFAULT"})
+    [before] = nodes.instances()
+    nodes.fail_launches("InsufficientInstanceCapacity", "We do not have sufficient capacity")
+
+    update = nodes.eks.update_nodegroup_version(**nodes.named)["update"]
+    group = nodes.settled()
+    nodes.bench.aws.fail()
+
+    about = {"name": nodes.bench.name, "nodegroupName": "nodes", "updateId": update["id"]}
+    done = nodes.eks.describe_update(**about)["update"]
+    assert [each["errorCode"] for each in done["errors"]] == ["NodeCreationFailure"]
+    assert (group["status"], group["scalingConfig"]) == ("ACTIVE", ONE)
+    assert [each["InstanceId"] for each in nodes.instances()] == [before["InstanceId"]]
+
+
 def test_a_cluster_with_node_groups_is_not_deleted(nodes: Nodes) -> None:
     nodes.create()
 
@@ -400,6 +433,5 @@ def test_a_node_group_takes_with_it_what_it_made(nodes: Nodes) -> None:
     named = {"AutoScalingGroupNames": [scaling_group["name"]]}
     assert autoscaling.describe_auto_scaling_groups(**named)["AutoScalingGroups"] == []
     assert nodes.ec2.describe_launch_templates(Filters=tagged)["LaunchTemplates"] == []
-    assert nodes.eks.list_access_entries(clusterName=nodes.bench.name)["accessEntries"] != [
-        nodes.role
-    ]
+    entries = nodes.eks.list_access_entries(clusterName=nodes.bench.name)["accessEntries"]
+    assert nodes.role not in entries

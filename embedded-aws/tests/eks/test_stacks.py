@@ -6,6 +6,7 @@ import pytest
 from eks_bench import EksBench, until
 
 from embedded_aws.deployment import DeploymentFailed
+from embedded_aws.inventory import inventory
 
 
 def cluster_resource(bench: EksBench, **properties: Any) -> dict[str, Any]:
@@ -153,6 +154,18 @@ def test_a_node_group_whose_nodes_do_not_join_fails(
         bench.aws.deploy(node_group, stack_name=bench.name)
 
     assert bench.name not in bench.eks.list_clusters()["clusters"]
+
+
+def test_clusters_and_node_groups_are_in_the_inventory(
+    bench: EksBench, node_group: dict[str, Any]
+) -> None:
+    bench.aws.deploy(node_group, stack_name=bench.name)
+
+    rows = inventory(bench.aws.client)
+
+    found = {(each["name"], each["facts"]) for each in rows}
+    assert (bench.name, "ACTIVE, Kubernetes 1.35") in found
+    assert ("nodes", f"ACTIVE, 1 nodes of {bench.name}") in found
 
 
 def test_a_cluster_that_fails_is_deleted_again(bench: EksBench) -> None:

@@ -193,3 +193,38 @@ def test_resources_are_read_from_parameters(
     expected: list[tuple[str, tuple[str, ...]]],
 ) -> None:
     assert needed(service, operation, **params) == expected
+
+
+EKS = "arn:aws:eks:us-west-2:123456789012"
+
+
+@pytest.mark.parametrize(
+    ("operation", "params", "resource"),
+    [
+        pytest.param("DescribeCluster", {"name": "c"}, "cluster/c", id="cluster"),
+        pytest.param("ListNodegroups", {"clusterName": "c"}, "cluster/c", id="list"),
+        pytest.param(
+            "DescribeNodegroup",
+            {"clusterName": "c", "nodegroupName": "n"},
+            "nodegroup/c/n*",
+            id="node-group",
+        ),
+        pytest.param(
+            "DescribeAccessEntry",
+            {"clusterName": "c", "principalArn": "arn:aws:iam::210987654321:role/path/r"},
+            "access-entry/c/role/210987654321/r/*",
+            id="access-entry",
+        ),
+        pytest.param(
+            "DescribePodIdentityAssociation",
+            {"clusterName": "c", "associationId": "a-1"},
+            "podidentityassociation/c/a-1*",
+            id="pod-identity",
+        ),
+        pytest.param("TagResource", {"resourceArn": f"{EKS}:cluster/c"}, "cluster/c", id="arn"),
+    ],
+)
+def test_what_is_in_a_cluster_is_named_with_it(
+    operation: str, params: dict[str, Any], resource: str
+) -> None:
+    assert needed("eks", operation, **params) == [(f"eks:{operation}", (f"{EKS}:{resource}",))]

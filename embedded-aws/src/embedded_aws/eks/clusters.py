@@ -59,6 +59,7 @@ def create_cluster(call: Call) -> dict[str, Any]:
         call, given.get("kubernetesNetworkConfig", {}).get("serviceIpv4Cidr"), subnets[0].vpc_id
     )
     vpc = endpoint_access({**asked, "securityGroupIds": groups, "vpcId": subnets[0].vpc_id})
+    roles.make_service_role(call, roles.CLUSTER, "AmazonEKSServiceRolePolicy")
     cluster = _new_cluster(call, version, vpc, cidr)
     clusters(call)[name] = cluster
     later(CREATION_SECONDS, lambda: _finish_creation(call, cluster))

@@ -23,6 +23,7 @@ from embedded_aws.eks.nodegroup_settings import check_settings, sizes_of
 from embedded_aws.eks.tables import access_entries, cluster_of, nodegroups, of_cluster
 
 _READY_SECONDS, _FAILED_SECONDS, _DELETION_SECONDS = 120, 900, 120
+_SERVICE = "eks-nodegroup.amazonaws.com"
 _HIDDEN = ("copyName", "copyVersion", "madeEntry", "refusal", "instanceType")
 _SETTINGS = ("labels", "taints", "nodeRepairConfig", "warmPoolConfig")
 
@@ -76,6 +77,7 @@ def create_nodegroup(call: Call) -> dict[str, Any]:
     if "InstanceType" not in template:
         group["instanceTypes"] = [instance_type]
     nodegroups(call)[arn] = group
+    roles.make_service_role(call, _SERVICE, "AWSServiceRoleForAmazonEKSNodegroup")
     _make(call, group, cluster, template)
     later(_READY_SECONDS, lambda: _settle(call, group))
     return {"nodegroup": described(call, group)}

@@ -87,3 +87,21 @@ def check_passable(call: Call, arn: str) -> None:
     permission = Permission(action="iam:PassRole", resources=(arn,), call=passing)
     if refused := denied(session, permission):
         raise Refusal("AccessDeniedException", refused.message)
+
+
+def make_service_role(call: Call, service: str, policy: str) -> None:
+    """Make the service-linked role of EKS, unless it is there.
+
+    User guide, "Using service-linked roles for Amazon EKS": with the first cluster,
+    AWSServiceRoleForAmazonEKS, and with the first node group AWSServiceRoleForAmazonEKSNodegroup.
+
+    Args:
+        call: in whose account.
+        service: that assumes the role.
+        policy: name of the policy that AWS publishes for it.
+    """
+    iam, path = call.backend("iam"), f"/aws-service-role/{service}/"
+    if any(role.path == path for role in iam.get_roles()):
+        return
+    role = iam.create_service_linked_role(service, "", "")
+    iam.attach_role_policy(f"arn:aws:iam::aws:policy/aws-service-role/{policy}", role.name)

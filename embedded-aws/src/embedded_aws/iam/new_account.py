@@ -15,7 +15,8 @@ def _give_policies_and_roles(account: str, region: str) -> None:
     # moto has AWS's managed policies, and loads them where this says so.
     default_user_config.setdefault("iam", {})["load_aws_managed_policies"] = True
     # moto names a service's role AWSServiceRoleForbatch, AWS AWSServiceRoleForBatch.
-    SERVICE_NAME_CONVERSION.update(batch="Batch", ecs="ECS", eks="EKS", fsx="FSx", spot="Spot")
+    SERVICE_NAME_CONVERSION.update(batch="Batch", ecs="ECS", fsx="FSx", spot="Spot")
+    SERVICE_NAME_CONVERSION.update({"eks": "AmazonEKS", "eks-nodegroup": "AmazonEKSNodegroup"})
     iam = iam_backends[account][get_partition(region)]
     if not iam.aws_managed_policies:
         iam.aws_managed_policies = iam._init_aws_policies()

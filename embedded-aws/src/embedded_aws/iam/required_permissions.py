@@ -43,6 +43,9 @@ _PARAMETERS = {
     ("ec2", "group"): ("hostresourcegrouparn",),
     ("ec2", "security-group"): ("groupid", "groupids", "securitygroupids", "groups"),
     ("ec2", "key-pair"): ("keyname", "keynames", "keypairids"),
+    ("eks", "access-entry"): ("principalarn", "resourcearn"),
+    ("eks", "cluster"): ("clustername", "name", "resourcearn"),
+    ("eks", "podidentityassociation"): ("associationid", "resourcearn"),
     ("events", "rule-on-default-event-bus"): ("name", "rule"),
     ("servicequotas", "quota"): ("quotacode",),
     ("ssm", "document"): ("documentname", "name"),
@@ -150,6 +153,20 @@ def _streams(call: ApiCall, names: list[str]) -> list[str]:
     return [f"{group}:log-stream:{name}" for name in names]
 
 
+def _in_cluster(call: ApiCall, names: list[str]) -> list[str]:
+    """Return what is in a cluster of EKS as its ARN has it, which ends in an id for most."""
+    cluster = [*call.values("clustername"), *call.values("name"), "*"][0]
+    return [name if ":eks:" in name else f"{cluster}/{_own_name(name)}*" for name in names]
+
+
+def _own_name(name: str) -> str:
+    """Return a name in a cluster; that of an access entry begins with its principal."""
+    if not name.startswith("arn:"):
+        return name
+    _, _, _, _, account, principal = name.split(":")
+    return f"{principal.partition('/')[0]}/{account}/{principal.rpartition('/')[2]}/"
+
+
 def _keys(call: ApiCall, names: list[str]) -> list[str]:
     """Return the ARNs of keys, some of which are named by an alias."""
     backend = get_backend("kms")[call.account][call.region]
@@ -193,6 +210,10 @@ def _commanded(call: ApiCall, names: list[str]) -> list[str]:
 
 
 _READ: Mapping[tuple[str, str], Callable[[ApiCall, list[str]], list[str]]] = {
+    ("eks", "access-entry"): _in_cluster,
+    ("eks", "addon"): _in_cluster,
+    ("eks", "nodegroup"): _in_cluster,
+    ("eks", "podidentityassociation"): _in_cluster,
     ("kms", "key"): _keys,
     ("logs", "log-stream"): _streams,
     ("secretsmanager", "secret"): _secrets,
