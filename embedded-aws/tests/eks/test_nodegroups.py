@@ -224,6 +224,34 @@ def test_refused_launches_are_issues(nodes: Nodes, code: str, message: str, issu
     assert [each["code"] for each in group["health"]["issues"]] == [issue]
 
 
+def test_a_subnet_without_addresses_is_an_issue(nodes: Nodes) -> None:
+    small = nodes.ec2.create_subnet(
+        VpcId=nodes.bench.vpc, CidrBlock="10.20.64.0/28", AvailabilityZoneId="usw2-az1"
+    )["Subnet"]["SubnetId"]
+
+    group = nodes.create(
+        subnets=[small], scalingConfig={"minSize": 12, "maxSize": 12, "desiredSize": 12}
+    )
+
+    assert [each["code"] for each in group["health"]["issues"]] == ["InsufficientFreeAddresses"]
+    assert len(nodes.instances()) == 11
+
+
+def test_a_template_that_its_instance_type_cannot_have_is_an_issue(nodes: Nodes) -> None:
+    interface = {"DeviceIndex": 0, "InterfaceType": "efa", "Groups": [nodes.cluster_group]}
+
+    group = nodes.create(
+        launchTemplate=nodes.template(NetworkInterfaces=[interface]), instanceTypes=["t3.medium"]
+    )
+
+    [issue] = group["health"]["issues"]
+    assert (group["status"], issue["code"]) == (
+        "CREATE_FAILED",
+        "Ec2LaunchTemplateInvalidConfiguration",
+    )
+    assert "not supported on instance type 't3.medium'" in issue["message"]
+
+
 @pytest.mark.parametrize(
     ("data", "refusal"),
     [

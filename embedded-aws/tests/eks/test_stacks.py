@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from amis import AMAZON_LINUX
 from eks_bench import EksBench, until
 
 from embedded_aws.deployment import DeploymentFailed
@@ -142,6 +143,58 @@ def test_a_node_group_is_deployed_scaled_and_deleted(
     assert (after["scalingConfig"]["desiredSize"], after["labels"]) == (2, {"pool": "train"})
     bench.aws.client("cloudformation").delete_stack(StackName=bench.name)
     until(lambda: bench.name not in bench.eks.list_clusters()["clusters"])
+
+
+def test_a_custom_ami_joins_by_what_the_template_knows_of_the_cluster(
+    bench: EksBench, node_group: dict[str, Any]
+) -> None:
+    group = {"Fn::GetAtt": ["Cluster", "ClusterSecurityGroupId"]}
+    interfaces = [
+        {
+            "NetworkCardIndex": card,
+            "DeviceIndex": 1 if card else 0,
+            "InterfaceType": "efa-only" if card else "interface",
+            "Groups": [group],
+        }
+        for card in range(8)
+    ]
+    user_data = """MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="BOUNDARY"
+
+--BOUNDARY
+Content-Type: application/node.eks.aws
+
+apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  cluster:
+    name: ${Cluster}
+    apiServerEndpoint: ${Cluster.Endpoint}
+    certificateAuthority: ${Cluster.CertificateAuthorityData}
+    cidr: 172.20.0.0/16
+
+--BOUNDARY--
+"""
+    resources = node_group["Resources"]
+    resources["Template"] = {
+        "Type": "AWS::EC2::LaunchTemplate",
+        "Properties": {
+            "LaunchTemplateData": {
+                "ImageId": AMAZON_LINUX,
+                "InstanceType": "trn1.32xlarge",
+                "NetworkInterfaces": interfaces,
+                "UserData": {"Fn::Base64": {"Fn::Sub": user_data}},
+            }
+        },
+    }
+    version = {"Fn::GetAtt": ["Template", "LatestVersionNumber"]}
+    template = {"Id": {"Ref": "Template"}, "Version": version}
+    resources["Nodes"]["Properties"]["LaunchTemplate"] = template
+
+    bench.aws.deploy(node_group, stack_name=bench.name)
+
+    found = bench.eks.describe_nodegroup(clusterName=bench.name, nodegroupName="nodes")
+    assert (found["nodegroup"]["status"], found["nodegroup"]["amiType"]) == ("ACTIVE", "CUSTOM")
 
 
 def test_a_node_group_whose_nodes_do_not_join_fails(

@@ -30,12 +30,14 @@ def issues_of(call: Call, group: Row) -> list[Row]:
     """Return what is wrong with a node group that has not all of its nodes."""
     wanted, there = group["scalingConfig"]["desiredSize"], _in_service(call, group)
     issues = []
-    if len(there) < wanted and (reason := _failed_launch(call, group)):
-        code = next(
-            (it for part, it in _CODES.items() if part in reason), "AsgInstanceLaunchFailures"
-        )
+    if refusal := group["refusal"]:
+        template = [group["copyName"]]
+        issues.append(_issue("Ec2LaunchTemplateInvalidConfiguration", refusal, template))
+    elif len(there) < wanted and (reason := _failed_launch(call, group)):
+        codes = [code for part, code in _CODES.items() if part in reason]
         kind = "Spot" if group["capacityType"] == "SPOT" else "On-Demand"
         message = f"Could not launch {kind} Instances. {reason}"
+        code = next(iter(codes), "AsgInstanceLaunchFailures")
         issues.append(_issue(code, message, [scaling_group_of(group)]))
     if there and (why := _why_nobody_joins(call, group)):
         message = f"Instances failed to join the kubernetes cluster: {why}"
@@ -75,8 +77,6 @@ def _in_service(call: Call, group: Row) -> list[str]:
 
 def _failed_launch(call: Call, group: Row) -> str | None:
     """Return why the newest launch failed, if it did."""
-    if refused := group["refusal"]:
-        return str(refused)
     autoscaling = client("autoscaling", account=call.account, region=call.region)
     found = autoscaling.describe_scaling_activities(AutoScalingGroupName=scaling_group_of(group))
     newest: Row = next(iter(found["Activities"]), {})
