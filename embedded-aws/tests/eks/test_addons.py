@@ -104,6 +104,36 @@ def test_a_service_account_has_one_association(cluster: EksBench) -> None:
     assert refused.startswith("ResourceInUseException: Association already exists: a-")
 
 
+@pytest.mark.parametrize(
+    ("actions", "refusal"),
+    [
+        pytest.param(["eks:*"], "iam:PassRole", id="pass-role"),
+        pytest.param(["iam:PassRole"], "eks:CreatePodIdentityAssociation", id="call"),
+    ],
+)
+def test_a_caller_without_permission_is_refused(
+    cluster: EksBench, actions: list[str], refusal: str
+) -> None:
+    refused = cluster.refusal(
+        cluster.client_allowed(*actions).create_pod_identity_association,
+        clusterName=cluster.name,
+        namespace="train",
+        serviceAccount="jobs",
+        roleArn=cluster.role(PODS),
+    )
+
+    assert refused.startswith("AccessDeniedException")
+    assert f"is not authorized to perform: {refusal}" in refused
+
+
+def test_the_role_that_creates_a_cluster_is_its_administrator(bench: EksBench) -> None:
+    bench.client_allowed("eks:*", "iam:PassRole").create_cluster(**bench.cluster_fields())
+    bench.until_settled()
+
+    [principal] = bench.eks.list_access_entries(clusterName=bench.name)["accessEntries"]
+    assert ":role/caller-" in principal
+
+
 def test_a_role_that_pods_may_not_have_is_refused(cluster: EksBench) -> None:
     refused = cluster.refusal(
         cluster.eks.create_pod_identity_association,

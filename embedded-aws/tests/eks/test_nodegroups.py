@@ -3,7 +3,6 @@
 from base64 import b64encode
 from typing import Any
 
-import boto3
 import pytest
 from amis import AMAZON_LINUX
 from eks_bench import EksBench, until
@@ -341,22 +340,7 @@ def test_a_node_group_is_refused(nodes: Nodes, fields: dict[str, Any], refusal: 
 
 
 def test_a_role_that_may_not_pass_the_node_role_creates_no_node_group(nodes: Nodes) -> None:
-    iam, name = nodes.bench.aws.client("iam"), f"{nodes.bench.name}-caller"
-    trust = '{"Statement": [{"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "*"}]}'
-    statement = '{"Statement": [{"Effect": "Allow", "Action": "eks:*", "Resource": "*"}]}'
-    role = iam.create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]["Arn"]
-    iam.put_role_policy(RoleName=name, PolicyName="eks", PolicyDocument=statement)
-    credentials = nodes.bench.aws.client("sts").assume_role(RoleArn=role, RoleSessionName="caller")[
-        "Credentials"
-    ]
-    eks = boto3.client(
-        "eks",
-        endpoint_url=nodes.bench.aws.endpoint,
-        region_name="us-west-2",
-        aws_access_key_id=credentials["AccessKeyId"],
-        aws_secret_access_key=credentials["SecretAccessKey"],
-        aws_session_token=credentials["SessionToken"],
-    )
+    eks = nodes.bench.client_allowed("eks:*")
 
     refused = nodes.bench.refusal(eks.create_nodegroup, **nodes.fields())
 

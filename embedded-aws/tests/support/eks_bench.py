@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 from uuid import uuid4
 
+import boto3
 import pytest
 from botocore.exceptions import ClientError
 
@@ -71,6 +72,26 @@ class EksBench:
             iam.attach_role_policy(RoleName=name, PolicyArn=policy)
         arn: str = role["Arn"]
         return arn
+
+    def client_allowed(self, *actions: str) -> Any:
+        """Return a client of EKS with the credentials of a role that may do only this."""
+        iam, name = self.aws.client("iam"), f"caller-{uuid4().hex[:8]}"
+        everybody = {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}
+        allowed = {"Effect": "Allow", "Action": list(actions), "Resource": "*"}
+        trust, policy = (json.dumps({"Statement": [each]}) for each in (everybody, allowed))
+        role = iam.create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]["Arn"]
+        iam.put_role_policy(RoleName=name, PolicyName="own", PolicyDocument=policy)
+        credentials = self.aws.client("sts").assume_role(RoleArn=role, RoleSessionName=name)[
+            "Credentials"
+        ]
+        return boto3.client(
+            "eks",
+            endpoint_url=self.aws.endpoint,
+            region_name="us-west-2",
+            aws_access_key_id=credentials["AccessKeyId"],
+            aws_secret_access_key=credentials["SecretAccessKey"],
+            aws_session_token=credentials["SessionToken"],
+        )
 
     @cached_property
     def cluster_role(self) -> str:

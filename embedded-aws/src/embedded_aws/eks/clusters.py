@@ -51,7 +51,7 @@ def create_cluster(call: Call) -> dict[str, Any]:
     check_unsupported(given)
     _check_keys(call)
     roles.check_trust(call, given["roleArn"], roles.CLUSTER)
-    roles.check_passable(call, given["roleArn"])
+    roles.check_passable(call, given["roleArn"], roles.CLUSTER)
     asked = given["resourcesVpcConfig"]
     groups = asked.get("securityGroupIds", [])
     subnets = cluster_network.check_network(call, asked.get("subnetIds", []), groups)

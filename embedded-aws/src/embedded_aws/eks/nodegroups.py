@@ -41,7 +41,7 @@ def create_nodegroup(call: Call) -> dict[str, Any]:
         )
     check_settings(given)
     roles.check_trust(call, given["nodeRole"], roles.NODES)
-    roles.check_passable(call, given["nodeRole"])
+    roles.check_passable(call, given["nodeRole"], roles.CLUSTER)
     _check_subnets(call, cluster, given["subnets"])
     template, shown = nodegroup_templates.user_template(call, given.get("launchTemplate"))
     nodegroup_templates.check_template(given, template, named=shown is not None)

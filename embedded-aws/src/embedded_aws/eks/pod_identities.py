@@ -37,7 +37,7 @@ def add_association(
     Raises:
         Refusal: there is one already, or pods cannot have the role.
     """
-    roles.check_trust(call, role, roles.PODS)
+    _check_role(call, role)
     for row in of_cluster(pod_identities(call), cluster):
         if (row["namespace"], row["serviceAccount"]) == (namespace, account):
             raise in_use(f"Association already exists: {row['associationId']}")
@@ -97,7 +97,7 @@ def update_pod_identity_association(call: Call) -> dict[str, Any]:
     """Change an association's roles."""
     row = _changeable(call)
     if role := call.params.get("roleArn"):
-        roles.check_trust(call, role, roles.PODS)
+        _check_role(call, role)
         row["roleArn"] = role
     _set(call, row)
     row["modifiedAt"] = datetime.now(UTC)
@@ -110,6 +110,11 @@ def delete_pod_identity_association(call: Call) -> dict[str, Any]:
     row = _changeable(call)
     del pod_identities(call)[row["associationArn"]]
     return {"association": row}
+
+
+def _check_role(call: Call, role: str) -> None:
+    roles.check_trust(call, role, roles.PODS)
+    roles.check_passable(call, role, roles.PODS)
 
 
 def _set(call: Call, row: Row) -> None:

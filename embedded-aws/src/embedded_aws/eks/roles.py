@@ -67,8 +67,8 @@ def caller_arn(call: Call) -> str:
     return f"arn:aws:iam::{call.account}:root"
 
 
-def check_passable(call: Call, arn: str) -> None:
-    """Refuse a role that the caller may not pass to EKS.
+def check_passable(call: Call, arn: str, service: str) -> None:
+    """Refuse a role that the caller may not pass to a service.
 
     Raises:
         Refusal: AccessDeniedException.
@@ -82,7 +82,7 @@ def check_passable(call: Call, arn: str) -> None:
         account=call.account,
         region=call.region,
         protocol="rest-json",
-        params={"PassedToService": CLUSTER},
+        params={"PassedToService": service},
     )
     permission = Permission(action="iam:PassRole", resources=(arn,), call=passing)
     if refused := denied(session, permission):

@@ -87,15 +87,15 @@ def list_updates(call: Call) -> dict[str, Any]:
 def _updated(call: Call) -> str:
     """Return the ARN of what a call names."""
     cluster = cluster_of(call, call.params["name"])
-    for name, rows, arn in (
-        ("nodegroupName", nodegroups, "nodegroupArn"),
-        ("addonName", addons, "addonArn"),
+    for name, what, rows, arn in (
+        ("nodegroupName", "node group", nodegroups, "nodegroupArn"),
+        ("addonName", "addon", addons, "addonArn"),
     ):
         if wanted := call.params.get(name):
             for row in of_cluster(rows(call), cluster["name"]):
                 if row[name] == wanted:
                     return str(row[arn])
-            raise not_found(f"No {name.removesuffix('Name')} found for name: {wanted}.")
+            raise not_found(f"No {what} found for name: {wanted}.")
     return str(cluster["arn"])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import changed, changes, present
 from embedded_aws.cloudformation.resource import Properties, Request, resource
+from embedded_aws.eks.clusters import LOG_TYPES
 from embedded_aws.eks.resource_types.handler import EksHandler
 
 
@@ -80,7 +81,6 @@ def _logging(logging: Properties) -> dict[str, Any]:
     """Return what is logged as the API takes it, which is told what is not logged, too."""
     enabled = logging.get("ClusterLogging", {}).get("EnabledTypes", [])
     on = [each["Type"] for each in enabled]
-    types = ("api", "audit", "authenticator", "controllerManager", "scheduler")
-    off = [each for each in types if each not in on]
+    off = [each for each in LOG_TYPES if each not in on]
     setups = [{"types": on, "enabled": True}, {"types": off, "enabled": False}]
     return {"clusterLogging": [setup for setup in setups if setup["types"]]}
