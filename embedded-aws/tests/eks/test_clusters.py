@@ -129,6 +129,14 @@ def test_a_name_is_taken_once(bench: EksBench) -> None:
     assert refused.startswith("ResourceInUseException")
 
 
+def test_a_creation_is_repeated_with_its_token(bench: EksBench) -> None:
+    fields = bench.cluster_fields(clientRequestToken=bench.name)
+
+    first, second = (bench.eks.create_cluster(**fields)["cluster"] for _ in range(2))
+
+    assert second["createdAt"] == first["createdAt"]
+
+
 def test_a_cluster_that_is_not_there_is_not_found(bench: EksBench) -> None:
     refused = bench.refusal(bench.eks.describe_cluster, name=bench.name)
 

@@ -1,6 +1,7 @@
 """How EKS's calls are answered: one at a time, in pages, with EKS's refusals; and what comes later.
 
-EKS API reference: the codes. Inferred: that arguments are checked before anything else.
+EKS API reference: the codes, and tokens of requests. Inferred: that arguments
+are checked before anything else.
 """
 
 import threading
@@ -32,12 +33,26 @@ def answers(*operations: str) -> Callable[[Action], Action]:
     def register(function: Action) -> Action:
         def answer(call: Call) -> Any:
             with guard:
-                return function(call)
+                return _once(call, function)
 
         action("eks", *operations)(answer)
         return function
 
     return register
+
+
+def _once(call: Call, function: Action) -> Any:
+    """Answer a creation that is repeated with its token as the first time."""
+    token = call.params.get("clientRequestToken")
+    if not token or not call.operation.startswith("Create"):
+        return function(call)
+    remembered = call.state("eks", "tokens", dict[tuple[str, str], tuple[Any, Any]])
+    params, answer = remembered.get((call.operation, token), (None, None))
+    if params == call.params:
+        return answer
+    answer = function(call)
+    remembered[call.operation, token] = call.params, answer
+    return answer
 
 
 def later(seconds: float, act: Callable[[], None]) -> None:
