@@ -67,10 +67,11 @@ class ControlPlaneStack(OwnedStack):
         for each in add_ons.before_nodes:
             system.group.add_resource_dependency(each)
         add_ons.after(system.group)
-        released = UnprotectOnRollback(self, "Release", eks_cluster=self.kubernetes.cluster_name)
-        released.node.add_dependency(self.kubernetes.cluster)
-        released.before(add_ons, system)
-        UnprotectOnRollback(self, "Protection").before(self.kubernetes, add_ons, system, released)
+        protection = UnprotectOnRollback(self, "Protection", eks_cluster=control_plane.name)
+        protection.before(self.kubernetes, add_ons, system)
+        released = protection.after_cluster(self.kubernetes.cluster)
+        for later in (*self.kubernetes.access_entries, add_ons, system):
+            later.node.add_dependency(released)
 
     def nodes_group(self, scope: Construct) -> ec2.ISecurityGroup:
         """Return the security group that EKS makes for the control plane and its nodes.

@@ -129,3 +129,13 @@ def test_the_cluster_of_another_deletion_stays_protected(ask: Ask) -> None:
     ask("Delete", CloudFormation("DELETE_IN_PROGRESS", denials=0), eks, "train")
 
     assert eks.protected
+
+
+def test_a_cluster_that_stays_protected_says_so(ask: Ask) -> None:
+    cloudformation = CloudFormation("ROLLBACK_IN_PROGRESS", denials=9)
+
+    status, reason = ask("Delete", cloudformation, Eks(), "train")
+
+    assert status == "FAILED"
+    assert reason is not None
+    assert "aws eks update-cluster-config --no-deletion-protection --name train" in reason

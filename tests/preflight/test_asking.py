@@ -392,7 +392,7 @@ def test_the_policy_is_enough_and_each_action_of_it_is_needed(
                 assert all(message.endswith(f"lack {action}") for message in denied)
     # Asked only where the account has no value of its own, which the embedded AWS always has.
     fallback = {"servicequotas:GetAWSDefaultServiceQuota"}
-    # It has no Amazon EKS, so that no cluster of it is deployed.
+    # Of a deployed cluster of Amazon EKS, which takes minutes here as on AWS: none is deployed.
     of_eks = {"eks:DescribeNodegroup"}
     asked = {action for check in checks_of("preflight") for action in check.actions}
     assert needed == asked - fallback - of_eks

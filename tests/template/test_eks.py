@@ -274,17 +274,22 @@ def test_pods_of_jobs_have_the_role_of_jobs(stacks: Mapping[str, Resources]) -> 
     assert set(trust["Action"]) == {"sts:AssumeRole", "sts:TagSession"}
 
 
-def test_a_failed_creation_unprotects_the_cluster_before_it_is_deleted(
+def test_what_ends_the_clusters_protection_comes_right_after_it(
     stacks: Mapping[str, Resources],
 ) -> None:
     resources = stacks["KubeControlPlane"]
     [cluster] = [name for name, each in resources.items() if each["Type"] == "AWS::EKS::Cluster"]
-    [release] = [
-        each for each in resources.values() if each["Properties"].get("EksCluster") == "kube"
+    [(name, release)] = [
+        (name, each)
+        for name, each in resources.items()
+        if each["Properties"].get("EksCluster") == "kube"
     ]
 
-    # What comes later goes first.
+    # What comes later goes first in a rollback.
     assert cluster in release["DependsOn"]
+    for each in resources.values():
+        if each["Type"].startswith("AWS::EKS::") and each["Type"] != "AWS::EKS::Cluster":
+            assert name in each["DependsOn"]
 
 
 def test_nodes_that_fail_to_boot_are_not_launched_forever(stacks: Mapping[str, Resources]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from aws_cdk import CustomResource, Fn
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from trainshed_constructs.custom_resources.inline_function import (
@@ -45,6 +46,26 @@ def inline_resource(
         wildcards=wildcards,
         timeout=minutes(1),
     )
+    return resource_of(scope, construct_id, name=name, function=function, properties=properties)
+
+
+def resource_of(
+    scope: Construct,
+    construct_id: str,
+    *,
+    name: str,
+    function: lambda_.IFunction,
+    properties: Mapping[str, object] | None = None,
+) -> CustomResource:
+    """Declare a custom resource that a function answers.
+
+    Args:
+        scope: parent.
+        construct_id: id within the parent.
+        name: of the function's folder; in PascalCase it is the resource's type.
+        function: answers CloudFormation.
+        properties: what the function reads; by default nothing.
+    """
     return CustomResource(
         scope,
         construct_id,

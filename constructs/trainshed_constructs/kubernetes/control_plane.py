@@ -37,6 +37,7 @@ class EksControlPlane(Construct):
     Attributes:
         cluster: the resource.
         cluster_name: its name.
+        access_entries: who may use it.
         security_group_id: group that EKS makes for the control plane and the nodes; a node without
             it does not join.
 
@@ -129,8 +130,9 @@ class EksControlPlane(Construct):
         )
         self.cluster.node.add_dependency(log_group)
         self.security_group_id = self.cluster.attr_cluster_security_group_id
-        for index, entry in enumerate(plan.access):
-            self._admit(f"Access{index}", entry)
+        self.access_entries = [
+            self._admit(f"Access{index}", entry) for index, entry in enumerate(plan.access)
+        ]
         if plan.public_cidrs:
             Validations.of(self.cluster).acknowledge(
                 Acknowledgment(
@@ -166,13 +168,13 @@ class EksControlPlane(Construct):
             removal_policy=RemovalPolicy.RETAIN,
         ).key_arn
 
-    def _admit(self, construct_id: str, entry: AccessEntry) -> None:
+    def _admit(self, construct_id: str, entry: AccessEntry) -> eks.CfnAccessEntry:
         own = f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/{entry.role}"
         scope = eks.CfnAccessEntry.AccessScopeProperty(
             type="namespace" if entry.namespace else "cluster",
             namespaces=[entry.namespace] if entry.namespace else None,
         )
-        eks.CfnAccessEntry(
+        return eks.CfnAccessEntry(
             self,
             construct_id,
             cluster_name=self.cluster.ref,

@@ -1,10 +1,13 @@
 """Termination protection that ends when the stack's creation fails."""
 
-from aws_cdk import Aws, Stack
+from aws_cdk import Aws, CustomResource, Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IConstruct
 
-from trainshed_constructs.custom_resources.inline_resource import inline_resource
+from trainshed_constructs.custom_resources.inline_function import inline_function, minutes
+from trainshed_constructs.custom_resources.inline_resource import resource_of
+
+_NAME = "unprotect_on_rollback"
 
 
 class UnprotectOnRollback(Construct):
@@ -41,13 +44,14 @@ class UnprotectOnRollback(Construct):
         Args:
             scope: the protected stack.
             construct_id: id within the stack.
-            eks_cluster: name of a cluster of EKS in the stack, which is protected itself. This
-                resource must come after the cluster then, so that it goes before it.
+            eks_cluster: name of a cluster of EKS in the stack, which is protected itself: see
+                `after_cluster`. By default there is none.
         """
         super().__init__(scope, construct_id)
-        self._resource = inline_resource(
+        self._eks_cluster = eks_cluster
+        self._function = inline_function(
             self,
-            name="unprotect_on_rollback",
+            name=_NAME,
             description="Ends termination protection when the stack's creation fails",
             statements=[
                 iam.PolicyStatement(
@@ -59,8 +63,28 @@ class UnprotectOnRollback(Construct):
                 ),
                 *(_cluster_statements(scope, eks_cluster) if eks_cluster else ()),
             ],
-            properties={"EksCluster": eks_cluster} if eks_cluster else None,
+            timeout=minutes(1),
         )
+        self._resource = resource_of(self, "Resource", name=_NAME, function=self._function)
+
+    def after_cluster(self, cluster: IConstruct) -> CustomResource:
+        """Have the deletion protection of the cluster end, too.
+
+        Everything that comes after the cluster must wait for what this returns: CloudFormation
+        creates it right after the cluster, and so deletes it right before.
+
+        Args:
+            cluster: the resource of the cluster.
+        """
+        released = resource_of(
+            self,
+            "Cluster",
+            name=_NAME,
+            function=self._function,
+            properties={"EksCluster": self._eks_cluster},
+        )
+        released.node.add_dependency(cluster)
+        return released
 
     def before(self, *constructs: IConstruct) -> None:
         """Have CloudFormation create constructs after this, and delete them before it."""

@@ -18,18 +18,18 @@ from trainshed_constructs.custom_resources.patiently import patiently
 def handler(event: dict[str, Any], context: Any) -> None:
     """Answer CloudFormation; act only when the creation of the stack is rolled back."""
     physical_id = event.get("PhysicalResourceId", event["LogicalResourceId"])
+    cluster = event["ResourceProperties"].get("EksCluster")
     try:
         if event["RequestType"] == "Delete":
-            _unprotect_failed_creation(
-                event["StackId"], event["ResourceProperties"].get("EksCluster")
-            )
+            _unprotect_failed_creation(event["StackId"], cluster)
     # Without an answer CloudFormation waits until the resource's time-out.
     except Exception as error:
         logging.exception("the stack stays protected")
+        also = f"; aws eks update-cluster-config --no-deletion-protection --name {cluster}"
         reason = (
             f"the stack stays protected from deletion: {error}. Before you deploy again: "
             "aws cloudformation update-termination-protection --no-enable-termination-protection "
-            f"--stack-name {event['StackId']}"
+            f"--stack-name {event['StackId']}{also if cluster else ''}"
         )
         cfnresponse.send(event, context, cfnresponse.FAILED, {}, physical_id, reason=reason)
     else:
