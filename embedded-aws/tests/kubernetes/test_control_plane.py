@@ -6,15 +6,12 @@ import signal
 import ssl
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
-from functools import partial
 from http.client import HTTPSConnection
 from pathlib import Path
-from time import monotonic, sleep
-from typing import Any
 
 import psutil
 import pytest
+from cluster_bench import JOBSETS, add_nodes, eventually, jobset, namespace, not_placed, placed
 
 from embedded_aws.errors import EmbeddedAwsError, ServerError
 from embedded_aws.kubernetes.client import ApiRefusal
@@ -24,10 +21,6 @@ from embedded_aws.kubernetes.settings import ControlPlaneSettings
 
 pytestmark = pytest.mark.server
 
-NODE = {"cpu": "94", "memory": "700Gi", "pods": "100", "hugepages-2Mi": "30000Mi"}
-DEVICES = {"habana.ai/gaudi": "8", "vpc.amazonaws.com/efa": "4"}
-JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets"
-_SECONDS = 60
 # Starts a control plane and is killed, as a test run may be.
 KILLED = """
 import os, signal, sys
@@ -37,82 +30,6 @@ found = start(ControlPlaneSettings(folder=sys.argv[1]))
 print(found.process.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
-
-
-def eventually(ask: Callable[[], Any]) -> Any:
-    """Return the first answer that is not empty."""
-    deadline = monotonic() + _SECONDS
-    while not (found := ask()):
-        assert monotonic() < deadline, "it did not come about"
-        sleep(0.1)
-    return found
-
-
-def namespace(control_plane: ControlPlane, name: str) -> str:
-    """Make a namespace, whose pods have a service account when it is ready."""
-    call = control_plane.administrator.call
-    call("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
-    accounts = f"/api/v1/namespaces/{name}/serviceaccounts"
-    eventually(lambda: call("GET", accounts)["items"])
-    return name
-
-
-def add_nodes(control_plane: ControlPlane, group: str, count: int) -> None:
-    """Register nodes as kubelets of DL1 do: an object, then its status."""
-    call = control_plane.administrator.call
-    for index in range(count):
-        name = f"{group}-{index}"
-        metadata = {"name": name, "labels": {"group": group}}
-        call("POST", "/api/v1/nodes", {"metadata": metadata})
-        sizes = NODE | DEVICES
-        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
-        status = {"capacity": sizes, "allocatable": sizes, "conditions": [ready]}
-        call(
-            "PATCH",
-            f"/api/v1/nodes/{name}/status",
-            {"status": status},
-            content_type="application/strategic-merge-patch+json",
-        )
-        # The controllers take the taint of a node that is not ready away.
-        eventually(partial(_untainted, control_plane, name))
-
-
-def _untainted(control_plane: ControlPlane, name: str) -> bool:
-    node = control_plane.administrator.call("GET", f"/api/v1/nodes/{name}")
-    return not node["spec"].get("taints")
-
-
-def jobset(name: str, group: str, pods: int) -> Mapping[str, Any]:
-    """A JobSet of whole-node pods."""
-    limits = {"memory": "600Gi", "hugepages-2Mi": "5Gi", **DEVICES}
-    pod = {
-        "restartPolicy": "Never",
-        "nodeSelector": {"group": group},
-        "containers": [{"name": "train", "image": "train", "resources": {"limits": limits}}],
-    }
-    job = {"parallelism": pods, "completions": pods, "backoffLimit": 0, "template": {"spec": pod}}
-    return {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "kind": "JobSet",
-        "metadata": {"name": name},
-        "spec": {"replicatedJobs": [{"name": "node", "replicas": 1, "template": {"spec": job}}]},
-    }
-
-
-def placed(control_plane: ControlPlane, space: str) -> list[str]:
-    """Return the nodes that pods are bound to."""
-    pods = control_plane.administrator.call("GET", f"/api/v1/namespaces/{space}/pods")["items"]
-    return sorted(pod["spec"]["nodeName"] for pod in pods if pod["spec"].get("nodeName"))
-
-
-def not_placed(control_plane: ControlPlane, space: str, name: str) -> list[str]:
-    """Return what the scheduler says of the pods of a JobSet."""
-    events = control_plane.administrator.call("GET", f"/api/v1/namespaces/{space}/events")["items"]
-    return [
-        each["message"]
-        for each in events
-        if each["reason"] == "FailedScheduling" and each["involvedObject"]["name"].startswith(name)
-    ]
 
 
 def test_it_says_its_true_version(control_plane: ControlPlane) -> None:
@@ -237,5 +154,5 @@ def test_what_fails_is_told_with_the_end_of_its_log(folder: Path) -> None:
 
 
 def test_a_version_that_is_not_built_here_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EmbeddedAwsError, match=r"1\.20 is not built here \(known: 1\.35"):
+    with pytest.raises(EmbeddedAwsError, match=r"1\.20 is not built here \(known: 1\.34, 1\.35"):
         start(ControlPlaneSettings(folder=str(tmp_path), kubernetes="1.20"))

@@ -9,7 +9,8 @@ from embedded_aws.errors import EmbeddedAwsError
 
 DEFAULT_KUBERNETES = "1.35"
 # The newest patch of each that the Go module proxy serves; of those that Amazon EKS has.
-_PATCHES: Mapping[str, str] = {"1.35": "1.35.4"}
+_PATCHES: Mapping[str, str] = {"1.34": "1.34.4", "1.35": "1.35.4", "1.36": "1.36.3"}
+MINOR_VERSIONS = tuple(_PATCHES)
 _FOLDER = Path(__file__).with_name("modules")
 _VERSION = "k8s.io/component-base/version"
 

@@ -1,0 +1,31 @@
+"""Each minor version that can be built: it is the version that it says, and JobSet works on it."""
+
+from pathlib import Path
+
+import pytest
+from cluster_bench import JOBSETS, add_nodes, eventually, jobset, namespace, placed
+
+from embedded_aws.kubernetes.cache import unavailable
+from embedded_aws.kubernetes.control_plane import start
+from embedded_aws.kubernetes.modules import MINOR_VERSIONS, patch_of
+from embedded_aws.kubernetes.settings import ControlPlaneSettings
+
+pytestmark = pytest.mark.server
+
+
+@pytest.mark.parametrize("version", MINOR_VERSIONS)
+def test_each_version_says_what_it_is_and_places_a_jobset(version: str, tmp_path: Path) -> None:
+    if reason := unavailable(version):
+        pytest.skip(reason)
+    found = start(ControlPlaneSettings(folder=str(tmp_path), kubernetes=version, jobset=True))
+    try:
+        said = found.administrator.call("GET", "/version")
+        space = namespace(found, "job")
+        add_nodes(found, "whole", 2)
+        found.administrator.call("POST", JOBSETS.format(space), jobset("job", "whole", 2))
+        eventually(lambda: len(placed(found, space)) == 2)
+
+        assert said["gitVersion"] == f"v{patch_of(version)}"
+        assert placed(found, space) == ["whole-0", "whole-1"]
+    finally:
+        found.stop()
