@@ -23,7 +23,8 @@ def unavailable(kubernetes: str = DEFAULT_KUBERNETES) -> str | None:
     """Return why no control plane can be started on this machine, or None."""
     if built(kubernetes).is_dir():
         return None
-    return f"Kubernetes {kubernetes} is not built; run {program.get()} kubernetes prepare"
+    prepare = f"{program.get()} kubernetes prepare --kubernetes {kubernetes}"
+    return f"Kubernetes {kubernetes} is not built; run {prepare}"
 
 
 def programs(kubernetes: str) -> Path:
