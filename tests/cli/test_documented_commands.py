@@ -71,6 +71,7 @@ ELSEWHERE: dict[str, str | tuple[str, str]] = {
         "\ndebootstrap\n",
     ),
     "sudo embedded-aws guests prepare": (MAKEFILE, "trainshed offline guests prepare"),
+    "embedded-aws kubernetes prepare": (MAKEFILE, "trainshed offline kubernetes prepare"),
     "sudo embedded-aws run --guests -- packer build ...": (BAKE, '["packer", "build"'),
     "pytest tests/ladder/test_bake.py -k neuron-ecs --basetemp /var/tmp/ladder": (
         MAKEFILE,
