@@ -86,9 +86,10 @@ guests: setup ## Prepare the roots that guests boot from
 	@trainshed offline guests prepare
 
 # Needs no root. The kind of Go that a distribution has is too old for it.
-kubernetes: setup ## Build control planes of Kubernetes from Go modules, in some seven minutes a version the first time
+KUBERNETES := 1.35
+kubernetes: setup ## Build a control plane of Kubernetes from Go modules, in some seven minutes the first time; KUBERNETES="1.34 1.36" for others
 	@command -v go >/dev/null || pip install --quiet --disable-pip-version-check --require-hashes -r requirements/go.txt
-	@for version in 1.34 1.35 1.36; do trainshed offline kubernetes prepare --kubernetes $$version || exit; done
+	@for version in $(KUBERNETES); do trainshed offline kubernetes prepare --kubernetes $$version || exit; done
 
 ami-lint: setup ## Check the AMI template's style, structure and scripts
 	@packer fmt -check -diff packer
