@@ -132,6 +132,20 @@ def test_it_ends_with_a_process_that_is_killed(folder: Path) -> None:
     assert not [each for each in psutil.process_iter(["cmdline"]) if str(folder) in str(each.info)]
 
 
+def test_one_that_nobody_waits_for_is_not_started_to_its_end(folder: Path) -> None:
+    settings = ControlPlaneSettings(folder=str(folder)).to_json()
+
+    done = subprocess.run(
+        [sys.executable, "-m", "embedded_aws.kubernetes.supervisor"],
+        input=f"{settings}\n",
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert not [each for each in psutil.process_iter(["cmdline"]) if str(folder) in str(each.info)]
+
+
 def test_programs_end_with_a_supervisor_that_is_killed(folder: Path) -> None:
     found = start(ControlPlaneSettings(folder=str(folder)))
     started = psutil.Process(found.process.pid).children(recursive=True)

@@ -86,10 +86,7 @@ class Supervisor:
 
     def watch(self) -> None:
         """Return when standard input ends; fail when a program does."""
-        while True:
-            readable, _, _ = select.select([sys.stdin], [], [], 1)
-            if readable and not sys.stdin.read(1):
-                return
+        while not _stdin_has_ended(patience=1):
             self._check()
 
     def stop(self) -> None:
@@ -206,6 +203,9 @@ class Supervisor:
         raise EmbeddedAwsError(f"{name} does not answer: {self._end(name)}")
 
     def _check(self) -> None:
+        if _stdin_has_ended(patience=0):
+            # Whoever needs the control plane has gone while it started.
+            sys.exit(0)
         for name, process in self._running.items():
             if (code := process.poll()) is not None:
                 raise EmbeddedAwsError(f"{name} ended with {code}: {self._end(name)}")
@@ -215,6 +215,11 @@ class Supervisor:
         log = self._folder / f"{name}.log"
         lines = log.read_text(errors="replace").strip().splitlines()[-_SHOWN_LINES:]
         return "\n".join([f"the end of {log}:", *lines])
+
+
+def _stdin_has_ended(*, patience: float) -> bool:
+    readable, _, _ = select.select([sys.stdin], [], [], patience)
+    return bool(readable) and not sys.stdin.read(1)
 
 
 def _environment(own: Mapping[str, str]) -> dict[str, str]:
