@@ -22,9 +22,9 @@ _NAMED_ROLE = {
             id="unknown-type",
         ),
         pytest.param(
-            {"A": {"Type": "AWS::EKS::Cluster"}, "B": _TOPIC},
+            {"A": {"Type": "AWS::PCS::Cluster"}, "B": _TOPIC},
             {},
-            "the embedded AWS cannot make resources of type AWS::EKS::Cluster, which AWS can; "
+            "the embedded AWS cannot make resources of type AWS::PCS::Cluster, which AWS can; "
             "`embedded-aws types` lists those that it makes",
             id="unsupported-type",
         ),
