@@ -103,6 +103,7 @@ class NodeGroup:
         subnets: ids or references.
         zones: names or ids of availability zones.
         purchase: `on-demand`, `spot` or `capacity-block`.
+        root_gib: size of the root volume, in GiB.
     """
 
     name: str
@@ -118,6 +119,28 @@ class NodeGroup:
     subnets: Given[tuple[str, ...]] = None
     zones: Given[tuple[str, ...]] = None
     purchase: Given[str] = None
+    root_gib: Given[int] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlPlane:
+    """A control plane of EKS.
+
+    Attributes:
+        name: for messages.
+        path: where in the file it stands.
+        version: of Kubernetes.
+        support: `STANDARD` or `EXTENDED`.
+        public: whether its API server is reached over the internet.
+        public_cidrs: from which ranges of addresses.
+    """
+
+    name: str
+    path: Path
+    version: Given[str] = None
+    support: Given[str] = None
+    public: Given[bool] = None
+    public_cidrs: Given[tuple[str, ...]] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +184,7 @@ class LintedFile:
         region: that it names.
         groups: its nodes.
         file_systems: those of FSx for Lustre that it makes.
+        control_planes: those of EKS that it makes.
         case: what is assumed where the file leaves it open: for instance `UseEfa` and `'true'`.
         not_judged: parts that no rule can judge.
     """
@@ -170,5 +194,6 @@ class LintedFile:
     region: Given[str] = None
     groups: tuple[NodeGroup, ...] = ()
     file_systems: tuple[LintedFileSystem, ...] = ()
+    control_planes: tuple[ControlPlane, ...] = ()
     case: tuple[tuple[str, str], ...] = ()
     not_judged: tuple[Unknown, ...] = ()

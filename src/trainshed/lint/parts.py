@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from trainshed import catalogue
 from trainshed.catalogue import InstanceType
 from trainshed.interfaces import InterfaceKind
-from trainshed.lint.model import Interface, LintedFile, LintedFileSystem, NodeGroup, Unknown
+from trainshed.lint.model import (
+    ControlPlane,
+    Interface,
+    LintedFile,
+    LintedFileSystem,
+    NodeGroup,
+    Unknown,
+)
 from trainshed.lint.read import NotDecided, read
 
 EFA_KINDS = {kind.value for kind in InterfaceKind if kind.has_efa}
@@ -19,6 +26,11 @@ def node_groups(document: LintedFile) -> tuple[NodeGroup, ...]:
 def lustre_file_systems(document: LintedFile) -> tuple[LintedFileSystem, ...]:
     """Return the file systems of FSx for Lustre."""
     return document.file_systems
+
+
+def control_planes(document: LintedFile) -> tuple[ControlPlane, ...]:
+    """Return the control planes of EKS."""
+    return document.control_planes
 
 
 def groups_with_interfaces(document: LintedFile) -> Iterator[NodeGroup]:

@@ -38,6 +38,11 @@ class FileSection:
         """Return a text below some keys; a number is the text that the file has."""
         return self._given(keys, scalars.text)
 
+    def verbatim(self, *keys: str) -> Given[str]:
+        """Return a text below some keys in which `$NAME` is no placeholder, as in a script."""
+        found = self._find(keys)
+        return scalars.text(found.value, found.path) if isinstance(found, Known) else found
+
     def whole(self, *keys: str) -> Given[int]:
         """Return a whole number below some keys."""
         return self._given(keys, scalars.whole)

@@ -1,7 +1,8 @@
 """Node groups for which eksctl or ParallelCluster makes interfaces and placement groups."""
 
 from trainshed.catalogue import InstanceType
-from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
+from trainshed.lint.eksctl import eksctl_groups
+from trainshed.lint.eksctl_groups import EksctlGroup
 from trainshed.lint.model import LintedFile, NodeGroup
 from trainshed.lint.parallelcluster import QueueNodes, slurm_nodes
 from trainshed.lint.parts import known_types

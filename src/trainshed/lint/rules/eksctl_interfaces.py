@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
+from trainshed.lint.eksctl import eksctl_groups
+from trainshed.lint.eksctl_groups import EksctlGroup
 from trainshed.lint.examples import eksctl_example
 from trainshed.lint.judging import in_files
 from trainshed.lint.read import read
@@ -76,4 +77,41 @@ def public_subnets(group: EksctlGroup) -> Iterator[Violation]:
             f"eksctl gives {fewest.name} {len(fewest.network_cards)} network interfaces",
             remedy="set privateNetworking: true"
             + (", and name private subnets" if group.subnets else ""),
+        )
+
+
+@rule(
+    "TS-EKS-016",
+    title="Each EFA interface that eksctl makes takes an address",
+    severity=Severity.INFO,
+    why="""
+With `efaEnabled`, eksctl makes an interface of kind `efa` for each network card. Each has an
+address of the subnet, which EFA itself does not need, and the VPC CNI gives pods none of the cards
+after the first. An `efa-only` interface has no address, but eksctl makes none. When the subnet has
+no address left, EC2 launches no node.
+""",
+    sources=(
+        "https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html",
+        "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html",
+        "https://github.com/eksctl-io/eksctl/blob/main/pkg/cfn/builder/network_interfaces.go",
+    ),
+    over=in_files(eksctl_groups),
+    example=eksctl_example(
+        "managedNodeGroups: [{name: train, instanceType: p5.48xlarge, efaEnabled: true}]"
+    ),
+)
+def addresses(group: EksctlGroup) -> Iterator[Violation]:
+    """The subnet must have room for all interfaces."""
+    if not has_efa(group) or not group.efa:
+        return
+    fewest = min((len(each.efa_cards) for each in named_types(group)), default=0)
+    nodes = read(group.nodes)
+    if fewest > 1 and nodes:
+        yield Violation(
+            path=group.efa.path,
+            message=f"eksctl gives each node of {group.name} {fewest} interfaces of kind efa: "
+            f"{nodes.value * fewest} addresses of the subnet for {nodes.value} nodes, beside those "
+            "of pods",
+            remedy="see that the subnet has as many, or name a launch template with efa-only "
+            "interfaces in launchTemplate",
         )

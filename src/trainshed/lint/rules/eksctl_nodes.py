@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.findings import Basis, Violation, rule
-from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
+from trainshed.lint.eksctl import eksctl_groups
+from trainshed.lint.eksctl_groups import EksctlGroup
 from trainshed.lint.examples import eksctl_example
 from trainshed.lint.judging import in_files
 from trainshed.lint.model import Unknown

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from trainshed.findings import Basis, Violation, rule
-from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
+from trainshed.findings import Basis, Severity, Violation, rule
+from trainshed.lint.eksctl import eksctl_groups
+from trainshed.lint.eksctl_groups import EksctlGroup
 from trainshed.lint.examples import eksctl_example
 from trainshed.lint.judging import in_files
 from trainshed.lint.read import read
@@ -12,13 +13,17 @@ from trainshed.lint.tool_groups import has_efa
 
 @rule(
     "TS-EKS-002",
-    title="eksctl uses one of several zones for a group with EFA",
+    title="A group with EFA names several zones or subnets",
+    severity=Severity.ERROR,
     why="""
-EFA stays in one availability zone. Of several zones or subnets eksctl takes the first subnet, and
-goes on: its zone may be one where the type, the reservation or the file system is not.
+EFA stays in one availability zone, and eksctl refuses such a file: "efaEnabled nodegroups must have
+only one subnet or one availability zone".
 """,
     basis=Basis.OBSERVED,
-    sources=("https://github.com/eksctl-io/eksctl/blob/main/pkg/vpc/vpc.go",),
+    sources=(
+        "https://github.com/eksctl-io/eksctl/blob/main/pkg/apis/eksctl.io/v1alpha5/validation.go",
+        "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html",
+    ),
     over=in_files(eksctl_groups),
     example=eksctl_example("""
         managedNodeGroups:
@@ -29,7 +34,7 @@ goes on: its zone may be one where the type, the reservation or the file system 
     """),
 )
 def several_zones(group: EksctlGroup) -> Iterator[Violation]:
-    """A group with EFA should name its zone."""
+    """A group with EFA must name one zone."""
     if not has_efa(group):
         return
     for noun, places in (("zones", group.zones), ("subnets", group.subnets)):
@@ -37,10 +42,42 @@ def several_zones(group: EksctlGroup) -> Iterator[Violation]:
         if named and len(set(named.value)) > 1:
             yield Violation(
                 path=named.path,
-                message=f"{group.name} has EFA and {len(set(named.value))} {noun}, of which eksctl "
-                f"uses one: {', '.join(named.value)}",
+                message=f"{group.name} has EFA and {len(set(named.value))} {noun}, which eksctl "
+                f"refuses: {', '.join(named.value)}",
                 remedy=f"name one of the {noun}, where the type is offered",
             )
+
+
+@rule(
+    "TS-EKS-009",
+    title="A group with EFA names no zone, and gets several",
+    why="""
+EFA stays in one availability zone. To a group that names neither a zone nor a subnet eksctl gives a
+subnet in each zone of the cluster that has the type: a node in another zone talks to the first ones
+over TCP, and the placement group, which is in one zone, takes no node from another.
+""",
+    basis=Basis.OBSERVED,
+    sources=(
+        "https://github.com/eksctl-io/eksctl/blob/main/pkg/cfn/builder/nodegroup.go",
+        "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html",
+    ),
+    over=in_files(eksctl_groups),
+    example=eksctl_example(
+        "managedNodeGroups: [{name: train, instanceType: p5.48xlarge, efaEnabled: true}]"
+    ),
+)
+def no_zone(group: EksctlGroup) -> Iterator[Violation]:
+    """A group with EFA should name its zone."""
+    # TS-EKS-003 is about groups with a reservation; a launch template has its own interfaces.
+    if not has_efa(group) or not group.efa or group.reservation:
+        return
+    if not read(group.zones) and not read(group.subnets) and group.listed_subnets != 1:
+        yield Violation(
+            path=group.efa.path,
+            message=f"{group.name} has EFA and names neither a zone nor a subnet: its nodes may be "
+            "in several zones",
+            remedy="name one zone in availabilityZones, where the type is offered",
+        )
 
 
 @rule(

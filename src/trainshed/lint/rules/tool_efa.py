@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from trainshed.findings import Severity, Violation, rule
-from trainshed.lint.eksctl import EksctlGroup
+from trainshed.lint.eksctl_groups import EksctlGroup
 from trainshed.lint.examples import eksctl_example, slurm_example
 from trainshed.lint.judging import in_files
 from trainshed.lint.read import read
