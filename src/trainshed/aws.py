@@ -6,7 +6,7 @@ boto3 takes longer to import than most commands take to run, so it is imported b
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -125,6 +125,29 @@ class Region:
         """
         with _asking(service, self.name):
             self._client(service).get_waiter(waiter).wait(**params)
+
+    def presigned_url(
+        self, service: str, operation: str, *, headers: Mapping[str, str], seconds: int
+    ) -> str:
+        """Return a URL by which somebody else makes a call in our name; raises as `call` does.
+
+        Args:
+            service: as for `call`.
+            operation: as for `call`; one that is a GET and takes no input.
+            headers: which the other one must send with it.
+            seconds: how long AWS takes it.
+        """
+
+        def add_headers(request: Any, **_: Any) -> None:
+            for name, value in headers.items():
+                request.headers[name] = value
+
+        with _asking(service, self.name):
+            # One of its own: what it adds is for this URL alone.
+            client = self._make(service)
+            client.meta.events.register(f"before-sign.{service}", add_headers)
+            url: str = client.generate_presigned_url(operation, ExpiresIn=seconds, HttpMethod="GET")
+        return url
 
     def _client(self, service: str) -> Any:
         with self._making:

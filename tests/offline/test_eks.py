@@ -3,15 +3,18 @@
 import copy
 import json
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import job_bench
 import pytest
+from command_line import Answer, runner
 
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
+from trainshed.cli import main
 from trainshed.plan import load_fleet
 
 pytestmark = pytest.mark.server
@@ -202,3 +205,73 @@ def test_the_cluster_is_not_deleted_with_its_stack_while_it_is_protected(
         update = eks.describe_update(name="kube", updateId=update["id"])["update"]
     assert delete() == ""
     assert eks.list_clusters()["clusters"] == []
+
+
+@pytest.fixture
+def trainshed(
+    aws: EmbeddedAws,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., Answer]:
+    """The command line beside the cluster's file."""
+    run = runner("trainshed", main, capsys, monkeypatch)
+    aws.lead_here(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kube.yaml").write_text(CLUSTER)
+    return run
+
+
+def test_kubectl_is_configured_for_it(
+    aws: EmbeddedAws, trainshed: Callable[..., Answer], tmp_path: Path
+) -> None:
+    answer = trainshed("kube", "config", "kube.yaml", "--kubeconfig", "config")
+
+    assert answer.code == 0, answer.err
+    assert "KubeCluster.us-west-2.trainshed is the current context of config" in answer.out
+    written = (tmp_path / "config").read_text()
+    assert aws.client("eks").describe_cluster(name="kube")["cluster"]["endpoint"] in written
+    assert "namespace: kube" in written
+
+
+def test_kubectl_gets_its_token_from_us(trainshed: Callable[..., Answer]) -> None:
+    answer = trainshed("kube", "token", "--cluster", "kube", "--region", "us-west-2")
+
+    assert answer.json["apiVersion"] == "client.authentication.k8s.io/v1"
+    assert answer.json["status"]["token"].startswith("k8s-aws-v1.")
+    expires = datetime.fromisoformat(answer.json["status"]["expirationTimestamp"])
+    assert timedelta(minutes=13) < expires - datetime.now(UTC) <= timedelta(minutes=14)
+
+
+@pytest.mark.parametrize("command", ["config", "nodes"])
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        pytest.param(
+            CLUSTER.replace("KubeCluster", "AbsentCluster"),
+            1,
+            "there is no cluster absent of Amazon EKS in us-west-2; deploy its control plane",
+            id="not-deployed",
+        ),
+        pytest.param(
+            "name: Plain\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n",
+            2,
+            "Plain has orchestrator batch, and so no Kubernetes",
+            id="no-kubernetes",
+        ),
+    ],
+)
+def test_a_cluster_without_kubernetes_is_named(
+    trainshed: Callable[..., Answer],
+    tmp_path: Path,
+    command: str,
+    text: str,
+    code: int,
+    said: str,
+) -> None:
+    (tmp_path / "kube.yaml").write_text(text)
+
+    answer = trainshed("kube", command, "kube.yaml")
+
+    assert answer.code == code
+    assert said in answer.err

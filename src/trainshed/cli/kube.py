@@ -1,0 +1,152 @@
+"""`trainshed kube`: use the Kubernetes of a cluster of Amazon EKS."""
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from trainshed.aws import Region
+from trainshed.cli.cluster import (
+    ALL_CLUSTERS,
+    ClusterArgument,
+    ClustersOption,
+    RegionOption,
+    load_cluster,
+)
+from trainshed.cli.options import JsonOption, region_option
+from trainshed.cli.output import print_json, print_records, say
+from trainshed.errors import TrainshedError
+from trainshed.kubernetes.client import connect
+from trainshed.kubernetes.cluster import EksCluster, find_cluster
+from trainshed.kubernetes.kubeconfig import kubeconfig_file, write_context
+from trainshed.kubernetes.nodes import KubernetesNode, NodesPlan, differences, find_nodes
+from trainshed.kubernetes.token import make_token
+from trainshed.orchestrators import part
+from trainshed.plan import ClusterPlan
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def config(
+    cluster: ClusterArgument,
+    clusters: ClustersOption = ALL_CLUSTERS,
+    region: RegionOption = None,
+    kubeconfig: Annotated[
+        Path | None,
+        typer.Option(
+            help="File to write.", show_default="KUBECONFIG, or ~/.kube/config", metavar="PATH"
+        ),
+    ] = None,
+) -> None:
+    """Let kubectl use a cluster: write its context, without secrets, and make it the current one.
+
+    All else in the file stays. kubectl gets its tokens from `trainshed kube token`.
+    """
+    plan = _planned(cluster, clusters, region)
+    file = kubeconfig or kubeconfig_file(os.environ)
+    context = f"{plan.name}.{plan.region}.trainshed"
+    write_context(
+        file,
+        _cluster(plan),
+        context=context,
+        namespace=part(plan.orchestrator, "kubernetes").namespace(plan),
+        profile=os.environ.get("AWS_PROFILE"),
+    )
+    say(f"{context} is the current context of {file}")
+
+
+@app.command()
+def token(
+    cluster: Annotated[
+        str, typer.Option(help="Name of the cluster, as EKS has it.", metavar="NAME")
+    ],
+    region: Annotated[str, region_option("AWS region of the cluster.", "none")],
+) -> None:
+    """Print a token for a cluster of Amazon EKS, as kubectl asks for it: an ExecCredential."""
+    made = make_token(Region(region), cluster)
+    print_json(
+        {
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "kind": "ExecCredential",
+            "status": {
+                "expirationTimestamp": f"{made.expires:%Y-%m-%dT%H:%M:%SZ}",
+                "token": made.text,
+            },
+        }
+    )
+
+
+@app.command()
+def nodes(
+    cluster: ClusterArgument,
+    clusters: ClustersOption = ALL_CLUSTERS,
+    region: RegionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what each node has, and what differs from the plan; exits with 1 when something does."""
+    plan = _planned(cluster, clusters, region)
+    planned: NodesPlan = part(plan.orchestrator, "kubernetes").planned_nodes(plan)
+    eks = _cluster(plan)
+    with connect(eks) as client:
+        found = find_nodes(client, eks, plan.name)
+    differs = [*differences(planned, found)]
+    if as_json:
+        print_json(
+            {
+                "planned": asdict(planned),
+                "nodes": [asdict(each) for each in found],
+                "differences": [asdict(each) for each in differs],
+            }
+        )
+    else:
+        _show_nodes(planned, found)
+        for each in differs:
+            where = each.node or plan.name
+            say(f"{where}: {each.what} is {each.found}, planned is {each.planned}; {each.advice}")
+        if not differs:
+            say(f"all {len(found)} nodes are as planned")
+    if differs:
+        raise typer.Exit(1)
+
+
+def _show_nodes(planned: NodesPlan, found: tuple[KubernetesNode, ...]) -> None:
+    if not found:
+        return
+    resources = (*planned.devices, *planned.sizes)
+    records: list[dict[str, Any]] = [
+        {
+            "node": each.name,
+            "instance": each.instance_type,
+            "zone": each.zones,
+            "ready": each.ready,
+            "taints": each.taints,
+        }
+        | {name: _counted(each, name) for name in resources}
+        for each in found
+    ]
+    print_records(records, columns=("node", "instance", "zone", "ready", *resources, "taints"))
+
+
+def _counted(node: KubernetesNode, resource: str) -> str:
+    """Return what pods may ask for, of what is there."""
+    allocatable, capacity = (
+        counts.get(resource, "0") for counts in (node.allocatable, node.capacity)
+    )
+    return allocatable if allocatable == capacity else f"{allocatable} of {capacity}"
+
+
+def _planned(cluster: str, clusters: str, region: str | None) -> ClusterPlan:
+    plan = load_cluster(cluster, clusters, region)
+    if not plan.control_plane:
+        raise TrainshedError(
+            f"{plan.name} has orchestrator {plan.orchestrator}, and so no Kubernetes"
+        )
+    return plan
+
+
+def _cluster(plan: ClusterPlan) -> EksCluster:
+    assert plan.control_plane
+    return find_cluster(Region(plan.region), plan.control_plane.name)

@@ -1,0 +1,127 @@
+"""A client of the API server of a cluster, and what may go wrong when it is asked."""
+
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from urllib.request import getproxies, proxy_bypass
+
+import httpx2
+from lightkube import ApiError, Client, SingleConfig
+from lightkube.config.models import Cluster, Context, User
+
+from trainshed.errors import Failure, one_line
+from trainshed.kubernetes.cluster import EksCluster
+from trainshed.kubernetes.token import Token, make_token
+
+# Who owns the fields that trainshed sets, for server-side apply.
+FIELD_MANAGER = "trainshed"
+_UNAUTHORIZED, _FORBIDDEN = 401, 403
+
+
+class ApiRefusal(Failure):
+    """The API server refuses a request.
+
+    Args:
+        code: HTTP status.
+        message: the whole of it, in words.
+    """
+
+    def __init__(self, code: int, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class Unreachable(Failure):
+    """The API server gives no answer."""
+
+
+def connect(cluster: EksCluster, renew: Callable[[], Token] | None = None) -> Client:
+    """Return a client that asks in the name of the environment's AWS credentials.
+
+    Its token is renewed before it expires, and once more when the server no longer takes it.
+
+    Args:
+        cluster: whose API server is asked.
+        renew: makes a token; by default by the environment's credentials.
+    """
+    context = ssl.create_default_context(cadata=cluster.authority_pem)
+    transport = _TokenTransport(
+        renew or (lambda: make_token(cluster.region, cluster.name)),
+        context=context,
+        proxy=_proxy(cluster.endpoint),
+    )
+    config = SingleConfig(
+        context_name=cluster.name,
+        context=Context(cluster=cluster.name),
+        cluster=Cluster(server=cluster.endpoint, certificate_auth_data=cluster.authority),
+        user=User(),
+    )
+    return Client(config, field_manager=FIELD_MANAGER, transport=transport)
+
+
+@contextmanager
+def asking(cluster: EksCluster) -> Iterator[None]:
+    """Turn what goes wrong with a request in the block into words.
+
+    Raises:
+        ApiRefusal: the server refuses.
+        Unreachable: it does not answer.
+    """
+    try:
+        yield
+    except ApiError as error:
+        raise ApiRefusal(error.status.code or 0, _words(error, cluster)) from error
+    except httpx2.TransportError as error:
+        raise Unreachable(
+            f"the API server of {cluster.name} cannot be reached at {cluster.endpoint}: "
+            f"{one_line(str(error)) or type(error).__name__}; it is reached from its VPC, and over "
+            "the internet from kubernetes.public_cidrs of the cluster file alone"
+        ) from error
+
+
+def _words(error: ApiError, cluster: EksCluster) -> str:
+    said = one_line(error.status.message or "no reason is given")
+    if error.status.code == _UNAUTHORIZED:
+        return (
+            f"the API server of {cluster.name} does not know the AWS credentials: no access entry "
+            "names their role; add it to kubernetes.access of the cluster file, or use another role"
+        )
+    if error.status.code == _FORBIDDEN:
+        return (
+            f"the API server of {cluster.name} refuses: {said}; give the role another policy in "
+            "kubernetes.access of the cluster file, for instance cluster-admin"
+        )
+    return f"the API server of {cluster.name} refuses: {said}"
+
+
+class _TokenTransport(httpx2.HTTPTransport):
+    """Sends requests with a token: lightkube's own ways to do that know no renewal in time."""
+
+    def __init__(
+        self, renew: Callable[[], Token], *, context: ssl.SSLContext, proxy: str | None
+    ) -> None:
+        super().__init__(verify=context, proxy=proxy)
+        self._renew = renew
+        self._token: Token | None = None
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        if self._token is None or self._token.is_stale:
+            self._token = self._renew()
+        response = self._send(request, self._token)
+        if response.status_code != _UNAUTHORIZED:
+            return response
+        # The clock here may be wrong, or the machine slept.
+        response.read()
+        response.close()
+        self._token = self._renew()
+        return self._send(request, self._token)
+
+    def _send(self, request: httpx2.Request, token: Token) -> httpx2.Response:
+        request.headers["Authorization"] = f"Bearer {token.text}"
+        return super().handle_request(request)
+
+
+def _proxy(endpoint: str) -> str | None:
+    """Return the proxy of the environment: httpx takes none beside a transport of one's own."""
+    host = httpx2.URL(endpoint).host
+    return None if proxy_bypass(host) else getproxies().get("https")
