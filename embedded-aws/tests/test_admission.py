@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import SplitResult, urlencode, urlsplit
 
 import boto3
 import psutil
@@ -393,16 +393,48 @@ def test_a_presigned_url_takes_no_header_of_aws_that_is_not_signed(
     assert [each.key for each in bucket.objects.all()] == ["a b/ü+(1)~"]
 
 
-def test_a_presigned_url_is_of_s3_only(embedded_aws: EmbeddedAws, bucket: Any) -> None:
+@pytest.mark.parametrize("service", ["ec2", "sts"])
+def test_a_presigned_url_of_another_service_is_none_of_s3(
+    embedded_aws: EmbeddedAws, bucket: Any, service: str
+) -> None:
     # moto would take it for S3, whatever the role may do there.
-    request = AWSRequest("GET", f"{embedded_aws.endpoint}/{bucket.name}")
-    credentials = Credentials(KEY, embedded_aws.settings.secret_key)
-    SigV4QueryAuth(credentials, "sts", "us-west-2").add_auth(request)
-    url = urlsplit(request.url)
+    url = presigned(embedded_aws, f"/{bucket.name}", service=service)
 
     status, text, _ = ask(embedded_aws, "GET", f"{url.path}?{url.query}")
 
-    assert (status, "presigned URLs of S3 only" in text) == (403, True)
+    assert status >= 400
+    assert "ListBucketResult" not in text
+
+
+def test_a_presigned_url_of_sts_tells_who_the_caller_is(embedded_aws: EmbeddedAws) -> None:
+    query = "/?Action=GetCallerIdentity&Version=2011-06-15"
+    url = presigned(embedded_aws, query, service="sts")
+
+    status, text, _ = ask(embedded_aws, "GET", f"{url.path}?{url.query}")
+
+    assert (status, "<Arn>arn:aws:iam::123456789012:root</Arn>" in text) == (200, True)
+
+
+def test_a_presigned_url_of_sts_may_be_15_minutes_old(
+    embedded_aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = []
+    for minutes in (14, 16):
+        made = datetime.now(UTC) - timedelta(minutes=minutes)
+        monkeypatch.setattr("botocore.auth.get_current_datetime", lambda made=made: made)
+        query = "/?Action=GetCallerIdentity&Version=2011-06-15"
+        url = presigned(embedded_aws, query, service="sts")
+        answers.append(ask(embedded_aws, "GET", f"{url.path}?{url.query}")[0])
+
+    assert answers == [200, 403]
+
+
+def presigned(aws: EmbeddedAws, path: str, *, service: str) -> SplitResult:
+    """A URL that the owner of the embedded AWS has signed for a service."""
+    request = AWSRequest("GET", f"{aws.endpoint}{path}")
+    credentials = Credentials(KEY, aws.settings.secret_key)
+    SigV4QueryAuth(credentials, service, "us-west-2", expires=60).add_auth(request)
+    return urlsplit(str(request.url))
 
 
 @pytest.mark.parametrize("version", ["s3", "s3v4"])

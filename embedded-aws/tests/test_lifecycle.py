@@ -66,7 +66,7 @@ def test_up_with_other_settings_says_what_runs(project_up: Project, running: Run
 
     assert str(refused.value).endswith(
         "(accounts 123456789012; regions us-west-2; as of today; registry none; guests no; "
-        "jobs on loopback no; job speed 1); stop it first: embedded-aws down"
+        "kubernetes no; jobs on loopback no; job speed 1); stop it first: embedded-aws down"
     )
 
 

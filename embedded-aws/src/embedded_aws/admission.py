@@ -108,8 +108,8 @@ def admit(request: Request, settings: ServerSettings) -> Caller:
         message = f"Request is missing Authentication Token: {_HINT}"
         raise RefusedCall(service, codes.unsigned, message, codes.status)
     service, codes = signature.service, _codes(request, signature.service)
-    if signature.expires and service != "s3":
-        message = "The embedded AWS takes presigned URLs of S3 only; sign with a header"
+    if signature.expires and service not in ("s3", "sts"):
+        message = "The embedded AWS takes presigned URLs of S3 and STS only; sign with a header"
         raise RefusedCall(service, codes.unsigned, message, codes.status)
     if signature.expires and signature.expires < datetime.now(UTC):
         raise RefusedCall(service, "AccessDenied", "Request has expired")

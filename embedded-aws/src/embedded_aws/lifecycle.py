@@ -218,6 +218,7 @@ def _same(running: Running, asked: ServerSettings) -> Running:
         f"(accounts {', '.join(has.accounts)}; regions {', '.join(has.regions)}; "
         f"as of {has.as_of or 'today'}; registry {has.registry or 'none'}; "
         f"guests {'yes' if has.machines else 'no'}; "
+        f"kubernetes {'yes' if has.kubernetes else 'no'}; "
         f"jobs on loopback {'yes' if has.jobs.loopback else 'no'}; job speed {has.jobs.speed:g}); "
         f"stop it first: {program.get()} down"
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from embedded_aws.environment import applied, variables
 from embedded_aws.errors import ServerError
+from embedded_aws.kubernetes.cache import unavailable
 from embedded_aws.pristine import WATCH_STDIN
 from embedded_aws.private_files import open_private
 from embedded_aws.settings import ServerSettings
@@ -57,6 +58,8 @@ def start(settings: ServerSettings, *, log: Path, outlive: bool = False) -> Serv
         ServerError: it did not start; the message has the reason and names the log.
     """
     if settings.machines and (reason := settings.machines.unavailable()):
+        raise ServerError(reason)
+    if settings.kubernetes and (reason := unavailable()):
         raise ServerError(reason)
     command = [sys.executable, "-P", "-m", "embedded_aws.server"]
     safe = variables(settings, cdk_home=log.parent)

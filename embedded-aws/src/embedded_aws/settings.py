@@ -49,6 +49,7 @@ class ServerSettings:
             keeps what is pushed to ECR; None for an ECR that takes no pushes.
         machines: what instances are; None for no more than entries of its API.
         jobs: how jobs run.
+        kubernetes: clusters of EKS have control planes of Kubernetes, which run on this machine.
         secret_key: secret of the access keys of its accounts, by which it knows its callers; by
             default a new one. It is in no argument of a command and in no log.
 
@@ -63,6 +64,7 @@ class ServerSettings:
     registry: str | None = None
     machines: MachineSettings | None = None
     jobs: JobSettings = field(default_factory=JobSettings)
+    kubernetes: bool = False
     secret_key: str = field(default_factory=new_secret_key, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -145,6 +147,7 @@ class ServerSettings:
             registry=values["registry"],
             machines=resolve_name(machines.pop(_KIND)).from_texts(machines) if machines else None,
             jobs=JobSettings(**values["jobs"]),
+            kubernetes=values["kubernetes"],
             secret_key=values["secret_key"],
         )
 

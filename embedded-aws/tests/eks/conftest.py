@@ -8,6 +8,7 @@ from job_bench import job_aws
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
+from embedded_aws.kubernetes.cache import unavailable
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +21,10 @@ def eks_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
 @pytest.fixture
 def bench(eks_aws: EmbeddedAws) -> EksBench:
     return EksBench(eks_aws)
+
+
+@pytest.fixture(scope="session")
+def built_kubernetes() -> None:
+    """Skip where no control plane is built."""
+    if reason := unavailable():
+        pytest.skip(reason)

@@ -24,11 +24,9 @@ _pause = threading.Event()
 
 
 @contextmanager
-def job_aws(
-    folder: Path, settings: JobSettings, *, registry: str | None = None
-) -> Iterator[EmbeddedAws]:
-    """Give an embedded AWS with these settings of jobs."""
-    server = start(ServerSettings(jobs=settings, registry=registry), log=folder / "server.log")
+def job_aws(folder: Path, settings: JobSettings, **others: Any) -> Iterator[EmbeddedAws]:
+    """Give an embedded AWS with these settings of jobs, and others of the server's."""
+    server = start(ServerSettings(jobs=settings, **others), log=folder / "server.log")
     try:
         yield EmbeddedAws(server)
         assert "Traceback" not in server.log.read_text()

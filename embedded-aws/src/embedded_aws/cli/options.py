@@ -97,6 +97,13 @@ def _settings(
             "policies wait than on AWS."
         ),
     ] = 1,
+    kubernetes: Annotated[
+        bool,
+        typer.Option(
+            "--kubernetes",
+            help="Clusters of EKS have a real control plane (see `kubernetes prepare`).",
+        ),
+    ] = False,
 ) -> ServerSettings:
     """Return the settings for the options.
 
@@ -120,4 +127,5 @@ def _settings(
         registry=registry,
         machines=machines,
         jobs=JobSettings(loopback=jobs_on_loopback, speed=job_speed),
+        kubernetes=kubernetes,
     )

@@ -13,13 +13,10 @@ from moto.moto_api._internal import mock_random
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.eks import roles
+from embedded_aws.eks.access_policies import POLICIES
 from embedded_aws.eks.calls import answers, in_use, invalid, invalid_request, not_found, page
 from embedded_aws.eks.tables import access_entries, cluster_of, of_cluster
 
-_POLICIES = (
-    *("AmazonEKSAdminPolicy", "AmazonEKSAdminViewPolicy", "AmazonEKSClusterAdminPolicy"),
-    *("AmazonEKSEditPolicy", "AmazonEKSViewPolicy"),
-)
 _ARN = "arn:aws:eks::aws:cluster-access-policy/"
 _NODE_TYPES = ("EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", "HYBRID_LINUX", "HYPERPOD_LINUX")
 _TYPES = ("STANDARD", "EC2", *_NODE_TYPES)
@@ -136,7 +133,7 @@ def delete_access_entry(call: Call) -> dict[str, Any]:
 @answers("ListAccessPolicies")
 def list_access_policies(call: Call) -> dict[str, Any]:
     """List the access policies for people, which users may associate."""
-    found = [{"name": name, "arn": f"{_ARN}{name}"} for name in _POLICIES]
+    found = [{"name": name, "arn": f"{_ARN}{name}"} for name in sorted(POLICIES)]
     return page(call, "accessPolicies", found)
 
 
@@ -144,7 +141,7 @@ def list_access_policies(call: Call) -> dict[str, Any]:
 def associate_access_policy(call: Call) -> dict[str, Any]:
     """Associate an access policy, or change where it holds."""
     entry, arn, scope = _found(call), call.params["policyArn"], call.params["accessScope"]
-    if arn not in [f"{_ARN}{name}" for name in _POLICIES]:
+    if arn not in [f"{_ARN}{name}" for name in POLICIES]:
         raise invalid("The policyArn parameter format is not valid")
     if entry["type"] != "STANDARD":
         raise invalid(

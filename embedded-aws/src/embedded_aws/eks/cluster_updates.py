@@ -20,6 +20,7 @@ from embedded_aws.eks.clusters import (
     log_setups,
     make_log_group,
 )
+from embedded_aws.eks.control_planes import control_planes
 from embedded_aws.eks.tables import cluster_of, nodegroups, of_cluster
 from embedded_aws.eks.updates import start_update
 
@@ -101,6 +102,8 @@ def update_cluster_version(call: Call) -> dict[str, Any]:
     """Change a cluster's version to the next one."""
     cluster = cluster_of(call, call.params["name"])
     version = supported_version(call.params["version"])
+    if control_planes():
+        raise unsupported("updates of the version of a cluster with a control plane")
     before, after = (
         tuple(map(int, each.split("."))) for each in (cluster["version"], version.name)
     )

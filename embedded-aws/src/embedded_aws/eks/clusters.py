@@ -6,7 +6,9 @@ a deletion takes three. From memory: the words of refusals, also those of other 
 Inferred: a cluster whose role may not do what AmazonEKSClusterPolicy allows has FAILED.
 """
 
+from base64 import b64encode
 from collections.abc import Collection, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,8 +20,8 @@ from embedded_aws.eks import cluster_network, roles
 from embedded_aws.eks.access_entries import add_entry
 from embedded_aws.eks.calls import answers, in_use, invalid, invalid_request, later, page
 from embedded_aws.eks.calls import unsupported as not_done
-from embedded_aws.eks.certificate_authority import new_authority
 from embedded_aws.eks.cluster_versions import ClusterVersion, supported_version
+from embedded_aws.eks.control_planes import control_planes
 from embedded_aws.eks.tables import (
     access_entries,
     addons,
@@ -29,6 +31,7 @@ from embedded_aws.eks.tables import (
     of_cluster,
     pod_identities,
 )
+from embedded_aws.kubernetes.certificates import new_authority
 
 CREATION_SECONDS, DELETION_SECONDS = 540, 180
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
@@ -48,6 +51,8 @@ def create_cluster(call: Call) -> dict[str, Any]:
     if name in clusters(call):
         raise in_use(f"Cluster already exists with name: {name}")
     version = supported_version(given.get("version"))
+    if planes := control_planes():
+        planes.check(version.name)
     check_unsupported(given)
     _check_keys(call)
     roles.check_trust(call, given["roleArn"], roles.CLUSTER)
@@ -62,7 +67,14 @@ def create_cluster(call: Call) -> dict[str, Any]:
     roles.make_service_role(call, roles.CLUSTER, "AmazonEKSServiceRolePolicy")
     cluster = _new_cluster(call, version, vpc, cidr)
     clusters(call)[name] = cluster
-    later(CREATION_SECONDS, lambda: _finish_creation(call, cluster))
+
+    def finish_later(failure: str = "") -> None:
+        later(CREATION_SECONDS, lambda: _finish_creation(call, cluster, failure))
+
+    if planes:
+        planes.begin(call, cluster, then=finish_later)
+    else:
+        finish_later()
     return {"cluster": described(cluster)}
 
 
@@ -101,7 +113,7 @@ def described(cluster: Row) -> Row:
 
     API reference: a cluster that is not active yet has no endpoint and no certificate.
     """
-    row = {key: value for key, value in cluster.items() if key != "authorityKey"}
+    row = {key: value for key, value in cluster.items() if key != "authority"}
     if cluster["status"] == "CREATING":
         for key in ("endpoint", "certificateAuthority", "identity"):
             row.pop(key)
@@ -195,7 +207,7 @@ def _check_keys(call: Call) -> None:
 def _new_cluster(call: Call, version: ClusterVersion, vpc: Row, cidr: str) -> Row:
     given, name = call.params, call.params["name"]
     identifier = mock_random.get_random_hex(32).upper()
-    certificate, key = new_authority()
+    authority = new_authority()
     access = {
         "bootstrapClusterCreatorAdminPermissions": True,
         "authenticationMode": "CONFIG_MAP",
@@ -221,8 +233,8 @@ def _new_cluster(call: Call, version: ClusterVersion, vpc: Row, cidr: str) -> Ro
         "identity": {
             "oidc": {"issuer": f"https://oidc.eks.{call.region}.amazonaws.com/id/{identifier}"}
         },
-        "certificateAuthority": {"data": certificate},
-        "authorityKey": key,
+        "certificateAuthority": {"data": b64encode(authority.certificate.encode()).decode()},
+        "authority": asdict(authority),
         "platformVersion": "eks.1",
         "tags": dict(given.get("tags", {})),
         "health": {"issues": []},
@@ -245,21 +257,28 @@ def _new_cluster(call: Call, version: ClusterVersion, vpc: Row, cidr: str) -> Ro
     return cluster
 
 
-def _finish_creation(call: Call, cluster: Row) -> None:
+def _finish_creation(call: Call, cluster: Row, failure: str) -> None:
+    if failure:
+        _fail(cluster, "InternalFailure", failure, [])
+        return
     if missing := roles.missing_of_cluster(call, cluster["roleArn"]):
-        cluster["status"] = "FAILED"
         message = f"The cluster role is not allowed to perform: {', '.join(missing)}"
-        ids = [cluster["roleArn"]]
-        cluster["health"] = {
-            "issues": [{"code": "AccessDenied", "message": message, "resourceIds": ids}]
-        }
+        _fail(cluster, "AccessDenied", message, [cluster["roleArn"]])
         return
     cluster["status"] = "ACTIVE"
     make_log_group(call, cluster)
 
 
+def _fail(cluster: Row, code: str, message: str, ids: list[str]) -> None:
+    cluster["status"] = "FAILED"
+    issue = {"code": code, "message": message, "resourceIds": ids}
+    cluster["health"] = {"issues": [issue]}
+
+
 def _finish_deletion(call: Call, cluster: Row) -> None:
     name = cluster["name"]
+    if planes := control_planes():
+        planes.end(cluster)
     cluster_network.remove_interfaces(call, name)
     cluster_network.remove_security_group(
         call, cluster["resourcesVpcConfig"]["clusterSecurityGroupId"]

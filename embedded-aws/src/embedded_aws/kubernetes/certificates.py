@@ -1,6 +1,7 @@
 """Certificates of one control plane, all signed by a certificate authority of its own."""
 
 import ipaddress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,8 +13,28 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from embedded_aws.private_files import write_private
 
 _LIFETIME = timedelta(days=365)
+# From memory: that of the authorities of EKS's clusters.
+_AUTHORITY_LIFETIME = timedelta(days=3650)
 # A machine's clock may be behind.
 _EARLIER = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPair:
+    """A certificate and its private key, both in PEM."""
+
+    certificate: str
+    key: str
+
+
+def new_authority() -> KeyPair:
+    """Return a new certificate authority, called `kubernetes` as those of EKS's clusters are."""
+    key, name = ec.generate_private_key(ec.SECP256R1()), _name("kubernetes")
+    builder = _builder(name, name, key.public_key(), _AUTHORITY_LIFETIME).add_extension(
+        x509.BasicConstraints(ca=True, path_length=0), critical=True
+    )
+    certificate = _pem(builder.sign(key, hashes.SHA256()))
+    return KeyPair(certificate=certificate.decode(), key=_key_text(key))
 
 
 class Authority:
@@ -24,17 +45,17 @@ class Authority:
 
     Args:
         folder: where keys and certificates go; only the owner may read the keys.
+        pair: its certificate and key.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, pair: KeyPair) -> None:
         self._folder = folder
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = _name("kubernetes")
-        builder = _builder(self._name, self._name, self._key.public_key()).add_extension(
-            x509.BasicConstraints(ca=True, path_length=0), critical=True
-        )
+        key = serialization.load_pem_private_key(pair.key.encode(), password=None)
+        assert isinstance(key, ec.EllipticCurvePrivateKey)
+        self._key = key
+        self._name = x509.load_pem_x509_certificate(pair.certificate.encode()).subject
         self.file = folder / "ca.crt"
-        self.file.write_bytes(_pem(builder.sign(self._key, hashes.SHA256())))
+        self.file.write_text(pair.certificate)
 
     def server(self, file: str, *names: str) -> tuple[Path, Path]:
         """Write the certificate and the key of a server.
@@ -64,7 +85,7 @@ class Authority:
         alternatives: x509.SubjectAlternativeName | None,
     ) -> tuple[Path, Path]:
         key = ec.generate_private_key(ec.SECP256R1())
-        builder = _builder(name, self._name, key.public_key()).add_extension(
+        builder = _builder(name, self._name, key.public_key(), _LIFETIME).add_extension(
             x509.ExtendedKeyUsage([use]), critical=False
         )
         if alternatives:
@@ -80,14 +101,17 @@ def write_new_key(file: Path) -> Path:
 
 
 def _write_key(file: Path, key: ec.EllipticCurvePrivateKey) -> Path:
-    text = key.private_bytes(
+    write_private(file, _key_text(key))
+    return file
+
+
+def _key_text(key: ec.EllipticCurvePrivateKey) -> str:
+    return key.private_bytes(
         serialization.Encoding.PEM,
         # The one that the API server reads the keys of service accounts in.
         serialization.PrivateFormat.TraditionalOpenSSL,
         serialization.NoEncryption(),
-    )
-    write_private(file, text.decode())
-    return file
+    ).decode()
 
 
 def _pem(certificate: x509.Certificate) -> bytes:
@@ -108,7 +132,7 @@ def _alternative(name: str) -> x509.GeneralName:
 
 
 def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, lifetime: timedelta
 ) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (
@@ -118,5 +142,5 @@ def _builder(
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - _EARLIER)
-        .not_valid_after(now + _LIFETIME)
+        .not_valid_after(now + lifetime)
     )

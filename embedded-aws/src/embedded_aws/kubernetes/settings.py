@@ -1,9 +1,23 @@
 """What a control plane is started with, and what it then says of itself."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
+from embedded_aws.kubernetes.certificates import KeyPair, new_authority
 from embedded_aws.kubernetes.modules import DEFAULT_KUBERNETES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhooks:
+    """Where an API server asks who a token is and, where RBAC does not, what a user may do.
+
+    Attributes:
+        authenticate: URL that takes a TokenReview.
+        authorize: URL that takes a SubjectAccessReview.
+    """
+
+    authenticate: str
+    authorize: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,15 +28,17 @@ class ControlPlaneSettings:
         folder: for its data, keys, certificates and logs.
         kubernetes: the minor version.
         service_cidr: address range of services.
-        token_webhook: file of a kubeconfig by which the API server asks who a token is; empty for
-            no tokens but those of service accounts.
+        webhooks: whom the API server asks; None for no tokens but those of service accounts, and
+            RBAC alone.
+        authority: certificate authority of the API server's certificate; by default a new one.
         jobset: the manager of JobSet runs, as on EKS once its user has installed it.
     """
 
     folder: str
     kubernetes: str = DEFAULT_KUBERNETES
     service_cidr: str = "10.100.0.0/16"
-    token_webhook: str = ""
+    webhooks: Webhooks | None = None
+    authority: KeyPair = field(default_factory=new_authority, repr=False)
     jobset: bool = False
 
     def to_json(self) -> str:
@@ -32,4 +48,8 @@ class ControlPlaneSettings:
     @classmethod
     def from_json(cls, text: str) -> "ControlPlaneSettings":
         """Read what `to_json` has written."""
-        return cls(**json.loads(text))
+        values = json.loads(text)
+        values["authority"] = KeyPair(**values["authority"])
+        if values["webhooks"]:
+            values["webhooks"] = Webhooks(**values["webhooks"])
+        return cls(**values)

@@ -33,6 +33,8 @@ _PATIENCE_SECONDS = 90
 _PAUSE_SECONDS = 0.1
 _SHOWN_LINES = 8
 _LOOPBACK = "127.0.0.1"
+# How long the API server takes an answer of a webhook for true: changes show soon.
+_REMEMBERED = "2s"
 # kube-controller-manager and kube-scheduler serve metrics to nobody here.
 _NO_PORT = "--secure-port=0"
 
@@ -49,7 +51,7 @@ class Supervisor:
         self._folder = Path(settings.folder)
         self._programs = programs(settings.kubernetes)
         self._running: dict[str, subprocess.Popen[bytes]] = {}
-        self._authority = Authority(self._folder)
+        self._authority = Authority(self._folder, settings.authority)
         self._port, self._etcd, self._peers = _free_ports(3)
         certificate, key = self._authority.client(
             ADMINISTRATOR, "kubernetes-admin", "system:masters"
@@ -112,7 +114,6 @@ class Supervisor:
 
     def _start_api_server(self, service_accounts: Path) -> None:
         certificate, key = self._authority.server("server", "localhost", _LOOPBACK, "kubernetes")
-        webhook = self._settings.token_webhook
         self._run(
             "kube-apiserver",
             f"--etcd-servers=http://{_LOOPBACK}:{self._etcd}",
@@ -124,12 +125,31 @@ class Supervisor:
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={service_accounts}",
             f"--service-account-signing-key-file={service_accounts}",
-            "--authorization-mode=Node,RBAC",
             f"--service-cluster-ip-range={self._settings.service_cidr}",
             "--allow-privileged=true",
             "--enable-admission-plugins=NodeRestriction",
-            *([f"--authentication-token-webhook-config-file={webhook}"] if webhook else ()),
+            *self._webhook_flags(),
         )
+
+    def _webhook_flags(self) -> list[str]:
+        """Have the API server ask others, as that of EKS does."""
+        asked = self._settings.webhooks
+        if asked is None:
+            return ["--authorization-mode=Node,RBAC"]
+        files = {}
+        for name, server in (("authenticate", asked.authenticate), ("authorize", asked.authorize)):
+            files[name] = self._folder / f"{name}.kubeconfig"
+            write_private(files[name], _kubeconfig_text({"server": server}, {}))
+        return [
+            "--authorization-mode=Node,RBAC,Webhook",
+            f"--authentication-token-webhook-config-file={files['authenticate']}",
+            "--authentication-token-webhook-version=v1",
+            f"--authentication-token-webhook-cache-ttl={_REMEMBERED}",
+            f"--authorization-webhook-config-file={files['authorize']}",
+            "--authorization-webhook-version=v1",
+            f"--authorization-webhook-cache-authorized-ttl={_REMEMBERED}",
+            f"--authorization-webhook-cache-unauthorized-ttl={_REMEMBERED}",
+        ]
 
     def _start_jobset(self) -> None:
         install_jobset(self._client, self._programs / "jobset")
@@ -167,15 +187,7 @@ class Supervisor:
         server = f"https://{_LOOPBACK}:{self._port}"
         cluster = {"server": server, "certificate-authority": str(self._authority.file)}
         user = {"client-certificate": str(certificate), "client-key": str(key)}
-        config = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "it", "cluster": cluster}],
-            "users": [{"name": "it", "user": user}],
-            "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
-            "current-context": "it",
-        }
-        write_private(file, yaml.safe_dump(config))
+        write_private(file, _kubeconfig_text(cluster, user))
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -215,6 +227,18 @@ class Supervisor:
         log = self._folder / f"{name}.log"
         lines = log.read_text(errors="replace").strip().splitlines()[-_SHOWN_LINES:]
         return "\n".join([f"the end of {log}:", *lines])
+
+
+def _kubeconfig_text(cluster: Mapping[str, str], user: Mapping[str, str]) -> str:
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "it", "cluster": dict(cluster)}],
+        "users": [{"name": "it", "user": dict(user)}],
+        "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
+        "current-context": "it",
+    }
+    return str(yaml.safe_dump(config))
 
 
 def _stdin_has_ended(*, patience: float) -> bool:

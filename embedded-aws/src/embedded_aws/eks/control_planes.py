@@ -1,0 +1,121 @@
+"""The control plane of each cluster: a real one, where the server's settings ask for it.
+
+A cluster's endpoint is the address of its API server on this machine. The server asks back who a
+token is and what a user may do, at URLs of its own: clients of Kubernetes send no credentials over
+plain HTTP. Who knows one can ask the same, and change nothing.
+"""
+
+import secrets
+import tempfile
+from collections.abc import Callable
+from threading import Thread
+
+from embedded_aws.actions import Call, Row
+from embedded_aws.eks.calls import unsupported
+from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.hooks import ServingProcess, when_serving, when_stopping
+from embedded_aws.kubernetes.cache import programs
+from embedded_aws.kubernetes.certificates import KeyPair
+from embedded_aws.kubernetes.control_plane import ControlPlane, start
+from embedded_aws.kubernetes.settings import ControlPlaneSettings, Webhooks
+
+WEBHOOKS_PATH = "/_embedded-aws/eks/"
+AUTHENTICATE, AUTHORIZE = "authenticate", "authorize"
+
+
+class ControlPlanes:
+    """The control planes of an embedded AWS, by the ARN of their cluster.
+
+    Args:
+        process: that answers its requests.
+    """
+
+    def __init__(self, process: ServingProcess) -> None:
+        self._process = process
+        self._running: dict[str, ControlPlane] = {}
+        self._asking: dict[str, tuple[Call, Row]] = {}
+
+    def check(self, version: str) -> None:
+        """Refuse a version of Kubernetes of which nothing can be started here.
+
+        Raises:
+            Refusal: UnsupportedOperation, with what to do.
+        """
+        try:
+            programs(version)
+        except EmbeddedAwsError as error:
+            raise unsupported(f"control planes that are not built ({error})") from error
+
+    def begin(self, call: Call, cluster: Row, then: Callable[[str], None]) -> None:
+        """Start a cluster's control plane, which takes seconds, and note its endpoint.
+
+        Args:
+            call: in whose account and region.
+            cluster: it.
+            then: called afterwards, with what went wrong or an empty text.
+        """
+        asking = secrets.token_urlsafe()
+        self._asking[asking] = call, cluster
+        settings = ControlPlaneSettings(
+            folder=tempfile.mkdtemp(prefix="kubernetes-", dir=self._process.folder),
+            kubernetes=cluster["version"],
+            service_cidr=cluster["kubernetesNetworkConfig"]["serviceIpv4Cidr"],
+            webhooks=Webhooks(
+                authenticate=self._webhook(asking, AUTHENTICATE),
+                authorize=self._webhook(asking, AUTHORIZE),
+            ),
+            authority=KeyPair(**cluster["authority"]),
+        )
+
+        def begin_alone() -> None:
+            try:
+                started = start(settings)
+            except EmbeddedAwsError as error:
+                then(str(error))
+                return
+            self._running[cluster["arn"]] = started
+            cluster["endpoint"] = started.endpoint
+            then("")
+
+        Thread(target=begin_alone, daemon=True).start()
+
+    def of(self, cluster: Row) -> ControlPlane | None:
+        """Return a cluster's control plane; None before it has started."""
+        return self._running.get(cluster["arn"])
+
+    def asking(self, part: str) -> tuple[Call, Row] | None:
+        """Return the cluster whose API server has this part of a URL, and its call, or None."""
+        return self._asking.get(part)
+
+    def end(self, cluster: Row) -> None:
+        """End a cluster's control plane, if it has one."""
+        if running := self._running.pop(cluster["arn"], None):
+            running.stop()
+
+    def end_all(self) -> None:
+        """End all of them."""
+        for running in self._running.values():
+            running.stop()
+
+    def _webhook(self, asking: str, name: str) -> str:
+        return f"http://127.0.0.1:{self._process.settings.port}{WEBHOOKS_PATH}{asking}/{name}"
+
+
+_control_planes: ControlPlanes | None = None
+
+
+def control_planes() -> ControlPlanes | None:
+    """Return the control planes of this process's embedded AWS; None if clusters have none."""
+    return _control_planes
+
+
+@when_serving
+def _begin(process: ServingProcess) -> None:
+    global _control_planes
+    _control_planes = ControlPlanes(process) if process.settings.kubernetes else None
+
+
+@when_stopping
+def _end() -> None:
+    if _control_planes:
+        _control_planes.end_all()
