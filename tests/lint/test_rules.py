@@ -49,6 +49,13 @@ CORRECTIONS = [
         "[Placed, {GroupName: !Ref Together}, !Ref AWS::NoValue]",
     ),
     (
+        "TS-CAP-013",
+        "  Nodes:",
+        "  Reserved: {Type: AWS::EC2::CapacityReservation}\n  Nodes:",
+        "cr-0123456789abcdef0",
+        "!Ref Reserved",
+    ),
+    (
         "TS-EFA-004",
         "          - {NetworkCardIndex: 0, DeviceIndex: 1, InterfaceType: efa-only}\n",
         "",
@@ -68,6 +75,33 @@ CORRECTIONS = [
         '    Properties: {GroupId: !Ref Peers, IpProtocol: "-1", '
         "DestinationSecurityGroupId: !GetAtt Peers.GroupId}\n  Nodes:",
     ),
+    ("TS-EKS-007", "1.34", "1.36"),
+    ("TS-EKS-010", "EXTENDED", "STANDARD"),
+    ("TS-EKS-017", "      AmiType", "      DiskSize: 200\n      AmiType"),
+    ("TS-EKS-018", "[subnet-11111111]", "[subnet-11111111, subnet-22222222]"),
+    (
+        "TS-EKS-019",
+        "      ResourcesVpcConfig",
+        "      AccessConfig: {AuthenticationMode: API, "
+        "BootstrapClusterCreatorAdminPermissions: false}\n      ResourcesVpcConfig",
+    ),
+    ("TS-EKS-021", "EndpointPrivateAccess", "EndpointPublicAccess: false, EndpointPrivateAccess"),
+    ("TS-EKS-030", "  Dns:", "  Dns:\n    DependsOn: Train"),
+    ("TS-EKS-031", "IamInstanceProfile: {Name: nodes}", "EbsOptimized: true"),
+    (
+        "TS-EKS-032",
+        "ImageId: ami-0123456789abcdef0",
+        "ImageId: ami-0123456789abcdef0\n        UserData: {Fn::Base64: nodeadm init}",
+        "AmiType: AL2023_x86_64_NVIDIA",
+        "CapacityType: ON_DEMAND",
+    ),
+    ("TS-EKS-033", "kind: NodeConfig", "spec: {kubelet: {flags: [--register-with-taints=a]}}"),
+    ("TS-EKS-034", "#!/bin/bash", "MIME-Version: 1.0"),
+    ("TS-EKS-035", "[!Ref Peers]", "[!Ref Peers, !ImportValue eks::ClusterSecurityGroupId]"),
+    ("TS-EKS-036", "efa-only", "efa"),
+    ("TS-EKS-037", "STANDARD", "NVIDIA"),
+    ("TS-EKS-038", "      AmiType", "      CapacityType: CAPACITY_BLOCK\n      AmiType"),
+    ("TS-EKS-039", "DesiredSize: 4, ", ""),
     ("TS-JOB-001", "864000", "86400"),
     (
         "TS-JOB-022",

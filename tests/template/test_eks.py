@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from trainshed.lint.judging import lint_files
 from trainshed.plan import Fleet, plan_fleet
 from trainshed.spec import ClusterSpec
 
@@ -33,8 +34,8 @@ SPEC = {
 
 
 @pytest.fixture(scope="module")
-def stacks(synthesise: Synthesise) -> Mapping[str, Resources]:
-    """The resources of two clusters, the second on a Capacity Block, by stack."""
+def folder(synthesise: Synthesise) -> Path:
+    """The templates of two clusters, the second on a Capacity Block."""
     block = {
         "name": "BlockCluster",
         "instance": {"type": "p5.48xlarge", "nodes": {"max": 2}, "interfaces": "ec2"},
@@ -44,7 +45,12 @@ def stacks(synthesise: Synthesise) -> Mapping[str, Resources]:
         "kms_key": KEY,
     }
     specs = [ClusterSpec.model_validate(each) for each in (SPEC, SPEC | block)]
-    folder = synthesise(plan_fleet(specs))
+    return synthesise(plan_fleet(specs))
+
+
+@pytest.fixture(scope="module")
+def stacks(folder: Path) -> Mapping[str, Resources]:
+    """The resources of the clusters, by stack."""
     return {
         path.name.split(".")[0]: json.loads(path.read_text())["Resources"]
         for path in folder.glob("*.template.json")
@@ -77,6 +83,14 @@ def node_config(user_data: Any) -> dict[str, Any]:
     assert found
     config: dict[str, Any] = json.loads(rest.partition("\n--")[0])
     return config
+
+
+def test_lint_finds_no_trap_in_them(folder: Path) -> None:
+    report = lint_files(sorted(folder.glob("*.template.json")))
+
+    # DL1 is withdrawn, which is no fault of the templates.
+    assert {each.rule for each in report.findings if each.fails} == {"TS-LIF-001"}
+    assert not any("not decided" in each.message for each in report.findings)
 
 
 def test_the_cluster_is_closed_but_to_access_entries(stacks: Mapping[str, Resources]) -> None:

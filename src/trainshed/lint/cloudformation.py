@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from trainshed.documents.yaml import Value
+from trainshed.lint.control_planes_of_template import control_planes
 from trainshed.lint.lustre_of_template import file_systems
 from trainshed.lint.model import FileKind, LintedFile, Unknown
 from trainshed.lint.nodes_of_template import node_groups
@@ -79,6 +80,7 @@ def read_cloudformation(content: Content) -> Iterable[LintedFile]:
             where=content.where,
             groups=node_groups(template),
             file_systems=file_systems(template),
+            control_planes=control_planes(template),
             case=case.names,
             not_judged=tuple(not_judged),
             template=template,

@@ -10,6 +10,8 @@ from trainshed.lint.template import Template, TemplateResource, TemplateValue
 
 T = TypeVar("T")
 LAUNCH_TEMPLATE = "AWS::EC2::LaunchTemplate"
+# EKS API reference, CreateNodegroup: in GiB, for Linux.
+_DISK_OF_EKS = 20
 _CAPACITY_TYPES = {"SPOT": "spot", "CAPACITY_BLOCK": "capacity-block", "ON_DEMAND": "on-demand"}
 
 
@@ -19,7 +21,7 @@ def node_groups(template: Template) -> tuple[NodeGroup, ...]:
     used: set[str] = set()
     for resource in template.resources.values():
         if make := _MAKERS.get(resource.type):
-            launch = _launch_template(template, _LAUNCH[resource.type](resource))
+            launch = launch_of(template, _LAUNCH[resource.type](resource))
             if launch.resource:
                 used.add(launch.resource.logical_id)
             groups.append(make(resource, launch))
@@ -61,7 +63,8 @@ def launch_template_of(template: Template, specification: TemplateValue) -> Temp
     return None
 
 
-def _launch_template(template: Template, specification: TemplateValue) -> Launch:
+def launch_of(template: Template, specification: TemplateValue) -> Launch:
+    """Return the launch template that a `LaunchTemplate` property names, if it names one."""
     if not specification:
         return Launch(data=specification)
     resource = launch_template_of(template, specification)
@@ -152,8 +155,22 @@ def _node_group_of_eks(resource: TemplateResource, launch: Launch) -> NodeGroup:
         nodes=resource.get("ScalingConfig", "MaxSize").whole(),
         image_type=resource.get("AmiType").text(),
         subnets=resource.get("Subnets").references(),
+        root_gib=_either(resource.get("DiskSize").whole(), _root_gib(resource, launch)),
         purchase=converted(capacity_type, lambda name: _CAPACITY_TYPES.get(name.upper(), name)),
     )
+
+
+def _root_gib(resource: TemplateResource, launch: Launch) -> Given[int]:
+    """Return the size of the largest volume; without a template, what EKS takes by default."""
+    if not launch.data:
+        return Known(value=_DISK_OF_EKS, path=resource.path)
+    volumes = launch.data.get("BlockDeviceMappings").entries()
+    if not isinstance(volumes, Known):
+        return volumes
+    sizes = [volume.get("Ebs", "VolumeSize").whole() for volume in volumes.value]
+    known = [size for size in sizes if isinstance(size, Known)]
+    unknown = next((size for size in sizes if isinstance(size, Unknown)), None)
+    return unknown or max(known, key=lambda size: size.value, default=None)
 
 
 def _compute_environment(resource: TemplateResource, launch: Launch) -> NodeGroup:

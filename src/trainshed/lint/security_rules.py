@@ -19,11 +19,12 @@ class Direction(StrEnum):
     INGRESS = "SecurityGroupIngress"
     EGRESS = "SecurityGroupEgress"
 
-
-_PEERS = {
-    Direction.INGRESS: "SourceSecurityGroupId",
-    Direction.EGRESS: "DestinationSecurityGroupId",
-}
+    @property
+    def peer(self) -> str:
+        """The property that names the group at the other end."""
+        return (
+            "SourceSecurityGroupId" if self is Direction.INGRESS else "DestinationSecurityGroupId"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +90,7 @@ def open_by_default(template: Template, group: TemplateResource) -> bool:
 def _rule(node: TemplateValue, direction: Direction) -> SecurityRule:
     return SecurityRule(
         protocol=node.get("IpProtocol").text(),
-        peer_group=node.get(_PEERS[direction]).reference(),
+        peer_group=node.get(direction.peer).reference(),
         cidr=node.get("CidrIp").reference() or node.get("CidrIpv6").reference(),
         ports=(node.get("FromPort").whole(), node.get("ToPort").whole()),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from trainshed.catalogue.kubernetes import default_kubernetes, kubernetes_versions
 from trainshed.day import today
 from trainshed.findings import Severity, Violation, rule
-from trainshed.lint.examples import eksctl_example
+from trainshed.lint.examples import eksctl_example, resources_example
 from trainshed.lint.judging import in_files
 from trainshed.lint.model import ControlPlane, FileKind
 from trainshed.lint.parts import control_planes
@@ -15,6 +15,18 @@ from trainshed.lint.read import read
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(\.\d+)?")
 _VERSIONS = "https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html"
 _EVERYWHERE = "0.0.0.0/0"
+
+
+def _template(more: str) -> dict[FileKind, str]:
+    """Return an example: a cluster with one more property."""
+    return resources_example(f"""
+  Cluster:
+    Type: AWS::EKS::Cluster
+    Properties:
+      RoleArn: arn:aws:iam::123456789012:role/cluster
+      AccessConfig: {{AuthenticationMode: API, BootstrapClusterCreatorAdminPermissions: false}}
+      {more}
+""")
 
 
 def _eksctl(version: str) -> dict[FileKind, str]:
@@ -38,7 +50,7 @@ are those that were published in November 2026; `aws eks describe-cluster-versio
 """,
     sources=(_VERSIONS,),
     over=in_files(control_planes),
-    example=_eksctl("1.34"),
+    example=_eksctl("1.34") | _template('Version: "1.34"'),
 )
 def kubernetes_version(control_plane: ControlPlane) -> Iterator[Violation]:
     """A cluster should run a version in standard support."""
@@ -85,7 +97,8 @@ the control plane at that day.
         "https://docs.aws.amazon.com/eks/latest/APIReference/API_UpgradePolicyRequest.html",
     ),
     over=in_files(control_planes),
-    example=eksctl_example("upgradePolicy: {supportType: EXTENDED}"),
+    example=eksctl_example("upgradePolicy: {supportType: EXTENDED}")
+    | _template("UpgradePolicy: {SupportType: EXTENDED}"),
 )
 def extended_support(control_plane: ControlPlane) -> Iterator[Violation]:
     """Whoever pays should have chosen it."""
@@ -95,14 +108,17 @@ def extended_support(control_plane: ControlPlane) -> Iterator[Violation]:
         yield Violation(
             path=support.path if support else control_plane.path,
             message=f"{control_plane.name} {asked} extended support",
-            remedy="set supportType: STANDARD in the upgrade policy, or plan the upgrades yourself",
+            remedy="set the support type STANDARD in the upgrade policy, or plan the upgrades",
         )
 
 
 @rule(
     "TS-EKS-021",
     over=in_files(control_planes),
-    example=eksctl_example("vpc: {clusterEndpoints: {publicAccess: true, privateAccess: true}}"),
+    example=eksctl_example("vpc: {clusterEndpoints: {publicAccess: true, privateAccess: true}}")
+    | _template(
+        "ResourcesVpcConfig: {SubnetIds: [subnet-1, subnet-2], EndpointPrivateAccess: true}"
+    ),
 )
 def open_to_the_internet(control_plane: ControlPlane) -> Iterator[Violation]:
     """The ranges are those of somebody."""

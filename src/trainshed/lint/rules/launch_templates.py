@@ -1,22 +1,20 @@
 """Launch templates that are used in another way than intended."""
 
-from base64 import b64decode
 from collections.abc import Iterator
-from contextlib import suppress
 
 from trainshed.findings import Severity, Violation, rule
 from trainshed.lint.batch_parts import COMPUTE_ENVIRONMENT
 from trainshed.lint.cloudformation import CloudFormationDocument, resources
 from trainshed.lint.examples import resources_example
 from trainshed.lint.judging import in_files
-from trainshed.lint.model import Known, LintedFile, NodeGroup
+from trainshed.lint.model import LintedFile, NodeGroup
 from trainshed.lint.nodes_of_template import launch_specifications, launch_template_of
 from trainshed.lint.parts import node_groups
 from trainshed.lint.read import read
 from trainshed.lint.template import TemplateResource, TemplateValue
+from trainshed.lint.user_data import is_multi_part
 
 _MOVING = ("$Default", "$Latest")
-_MULTI_PART = ("content-type: multipart/", "mime-version:")
 
 
 def _specifications(document: LintedFile) -> Iterator[tuple[TemplateResource, TemplateValue]]:
@@ -161,19 +159,10 @@ def plain_user_data(environment: TemplateResource, document: LintedFile) -> Iter
     if not template:
         return
     data = read(template.get("LaunchTemplateData", "UserData").reference())
-    if data and not _is_multi_part(data):
+    if data and not is_multi_part(data.value):
         yield Violation(
             path=data.path,
             message=f"the user data of {template.logical_id}, which {environment.logical_id} uses, "
             "is not MIME multi-part",
             remedy="put it into a part of a MIME multi-part file; in CDK use ec2.MultipartUserData",
         )
-
-
-def _is_multi_part(data: Known[str]) -> bool:
-    text = data.value.lstrip()
-    if text.startswith("${"):  # what only a deployment knows
-        return True
-    with suppress(ValueError):  # it is not encoded
-        text = b64decode(text, validate=True).decode()
-    return text.lstrip().lower().startswith(_MULTI_PART)

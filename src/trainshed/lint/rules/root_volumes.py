@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from trainshed.findings import Basis, Violation, rule
-from trainshed.lint.examples import eksctl_example
+from trainshed.lint.eks_of_template import NODE_GROUP
+from trainshed.lint.examples import eksctl_example, resources_example
 from trainshed.lint.judging import in_files
 from trainshed.lint.model import LintedFile, NodeGroup
 from trainshed.lint.parts import known_types
@@ -15,7 +16,7 @@ _LEAST_GIB = 50
 
 
 def _groups_of_eks(document: LintedFile) -> Iterator[NodeGroup]:
-    return (group for group in document.groups if group.launch == "eksctl")
+    return (group for group in document.groups if group.launch in ("eksctl", NODE_GROUP))
 
 
 @rule(
@@ -25,7 +26,7 @@ def _groups_of_eks(document: LintedFile) -> Iterator[NodeGroup]:
 Nodes of EKS keep container images on the root volume. Images for training unpack to tens of GB, and
 beside them are the system, the drivers and what containers write. When 15 % of the volume are left,
 the kubelet deletes images and then ends pods (`DiskPressure`): a job fails on the first node where
-its image does not fit.
+its image does not fit. A managed node group without a launch template has 20 GiB.
 """,
     basis=Basis.INFERRED,
     sources=(
@@ -35,7 +36,17 @@ its image does not fit.
     over=in_files(_groups_of_eks),
     example=eksctl_example(
         "managedNodeGroups: [{name: train, instanceType: p5.48xlarge, volumeSize: 30}]"
-    ),
+    )
+    | resources_example("""
+  Train:
+    Type: AWS::EKS::Nodegroup
+    Properties:
+      ClusterName: example
+      NodeRole: arn:aws:iam::123456789012:role/nodes
+      Subnets: [subnet-11111111]
+      AmiType: AL2023_x86_64_NVIDIA
+      InstanceTypes: [p5.48xlarge]
+"""),
 )
 def little_room(group: NodeGroup) -> Iterator[Violation]:
     """The volume must hold the images."""
