@@ -4,6 +4,7 @@ from constructs import Construct
 
 from trainshed.plan import Fleet
 from trainshed_stacks.cluster_stack import TrainClusterStack
+from trainshed_stacks.kubernetes_files import write_objects
 from trainshed_stacks.shared import SharedStacks
 from trainshed_stacks.template_checks import add_template_checks, note_judges
 
@@ -18,4 +19,5 @@ def add_fleet(scope: Construct, fleet: Fleet) -> list[TrainClusterStack]:
     ]
     for stack in stacks:
         note_judges(stack, judges)
+    write_objects(scope, fleet)
     return stacks

@@ -1,6 +1,7 @@
 """What a cluster of Amazon EKS is made of."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -149,6 +150,32 @@ def test_each_role_has_its_entry(stacks: Mapping[str, Resources]) -> None:
     }
     assert entries["Auditor"][0]["AccessScope"] == {"Type": "namespace", "Namespaces": ["kube"]}
     assert entries["Oncall"][0]["AccessScope"] == {"Type": "cluster"}
+
+
+def test_access_entries_are_in_the_groups_that_kubernetes_gives_more_to(
+    stacks: Mapping[str, Resources],
+) -> None:
+    entries = {
+        text_of(each["PrincipalArn"]).rpartition("/")[2]: each["KubernetesGroups"]
+        for each in of(stacks["KubeControlPlane"], "AWS::EKS::AccessEntry")
+    }
+
+    assert entries == {
+        "MachineLearning": ["trainshed:edit"],
+        "Oncall": ["trainshed:cluster-admin"],
+        "Auditor": ["trainshed:view:kube"],
+    }
+
+
+def test_what_kubernetes_has_is_beside_the_templates(folder: Path) -> None:
+    files = {path.name: path.read_text() for path in (folder / "kube").iterdir()}
+
+    assert files.keys() == {"KubeCluster.yaml", "BlockCluster.yaml"}
+    kinds = re.findall("^kind: (.*)$", files["KubeCluster.yaml"], re.M)
+    assert kinds[:3] == ["Namespace", "ConfigMap", "ServiceAccount"]
+    assert kinds[-2:] == ["DaemonSet", "DaemonSet"]
+    assert "PersistentVolume" in kinds
+    assert "PersistentVolume" not in files["BlockCluster.yaml"]
 
 
 def test_add_ons_come_in_an_order_that_does_not_hang(stacks: Mapping[str, Resources]) -> None:

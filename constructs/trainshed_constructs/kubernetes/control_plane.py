@@ -178,6 +178,7 @@ class EksControlPlane(Construct):
             self,
             construct_id,
             cluster_name=self.cluster.ref,
+            kubernetes_groups=[entry.group],
             principal_arn=entry.role if entry.role.startswith("arn:") else own,
             access_policies=[
                 eks.CfnAccessEntry.AccessPolicyProperty(

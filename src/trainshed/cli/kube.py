@@ -52,7 +52,7 @@ def config(
         file,
         _cluster(plan),
         context=context,
-        namespace=part(plan.orchestrator, "kubernetes").namespace(plan),
+        namespace=part(plan.orchestrator, "kubernetes").planned_objects(plan).namespace,
         profile=os.environ.get("AWS_PROFILE"),
     )
     say(f"{context} is the current context of {file}")

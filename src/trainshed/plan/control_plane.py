@@ -14,11 +14,13 @@ class AccessEntry:
         role: its name, in the cluster's account, or its ARN.
         policy: the access policy of EKS, for instance `AmazonEKSEditPolicy`.
         namespace: the only one that it holds for, or None for all.
+        group: of Kubernetes, to which RBAC gives what access policies cannot.
     """
 
     role: str
     policy: str
     namespace: str | None
+    group: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

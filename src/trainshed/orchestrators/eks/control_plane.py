@@ -9,6 +9,7 @@ from trainshed.catalogue.kubernetes import (
 )
 from trainshed.day import today
 from trainshed.errors import did_you_mean
+from trainshed.orchestrators.eks.access_groups import access_group
 from trainshed.orchestrators.eks.traits import KubernetesSpec
 from trainshed.plan.control_plane import AccessEntry, ControlPlanePlan
 from trainshed.plan.network import NetworkPlan
@@ -49,7 +50,12 @@ def plan_control_plane(notes: Notes, network: NetworkPlan) -> ControlPlanePlan:
         service_cidr=_service_cidr(notes, asked, network),
         public_cidrs=asked.public_cidrs,
         access=tuple(
-            AccessEntry(role=each.role, policy=_policy_name(each.policy), namespace=each.namespace)
+            AccessEntry(
+                role=each.role,
+                policy=_policy_name(each.policy),
+                namespace=each.namespace,
+                group=access_group(each.policy, each.namespace),
+            )
             for each in asked.access
         ),
         subnet_id=asked.subnet,

@@ -1,16 +1,36 @@
-"""What Kubernetes is to have for a cluster of Amazon EKS."""
+"""What Kubernetes is to have for a cluster of Amazon EKS: its objects, and its nodes."""
 
 from trainshed.kubernetes.nodes import NodesPlan
-from trainshed.orchestrators.eks.plan import EksPlan
+from trainshed.kubernetes.objects import LustreVolume, ObjectsPlan
+from trainshed.orchestrators.eks.access_groups import groups_in
+from trainshed.orchestrators.eks.plan import SERVICE_ACCOUNT, EksPlan
 from trainshed.orchestrators.eks.pods import EFA_RESOURCE
+from trainshed.orchestrators.eks.traits import AccessPolicy
 from trainshed.plan import ClusterPlan
+
+# A volume must have a size, and nobody compares it with the file system's: the smallest one.
+_UNKNOWN_GIB = 1200
+
+
+def planned_objects(plan: ClusterPlan) -> ObjectsPlan:
+    """Return what the objects of a cluster follow from."""
+    eks = _eks(plan)
+    return ObjectsPlan(
+        cluster=plan.name,
+        region=plan.region,
+        namespace=eks.namespace,
+        service_account=SERVICE_ACCOUNT,
+        accelerator=eks.pod.taint,
+        efa=EFA_RESOURCE in eks.pod.resources,
+        lustre=_lustre(plan),
+        editors=groups_in(eks.namespace, AccessPolicy.EDIT, AccessPolicy.ADMIN),
+        viewers=groups_in(eks.namespace, AccessPolicy.VIEW),
+    )
 
 
 def planned_nodes(plan: ClusterPlan) -> NodesPlan:
     """Return what is planned of a cluster's nodes, as Kubernetes counts it."""
-    eks = plan.jobs
-    assert isinstance(eks, EksPlan)
-    pod = eks.pod
+    pod = _eks(plan).pod
     devices = {pod.taint, EFA_RESOURCE}
     return NodesPlan(
         cluster=plan.name,
@@ -23,8 +43,14 @@ def planned_nodes(plan: ClusterPlan) -> NodesPlan:
     )
 
 
-def namespace(plan: ClusterPlan) -> str:
-    """Return the namespace of a cluster's jobs."""
+def _lustre(plan: ClusterPlan) -> LustreVolume | None:
+    if not (lustre := plan.lustre):
+        return None
+    gib = lustre.new.capacity_gib if lustre.new else _UNKNOWN_GIB
+    return LustreVolume(path=lustre.mount, gib=gib)
+
+
+def _eks(plan: ClusterPlan) -> EksPlan:
     eks = plan.jobs
     assert isinstance(eks, EksPlan)
-    return eks.namespace
+    return eks

@@ -63,6 +63,14 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
             f"all {nodes.max} nodes of a cluster with orchestrator eks are there all the time; "
             "leave min out",
         )
+    # The stacks of two clusters of one name collide, so no other cluster has it.
+    namespace = notes.spec.short_name
+    if namespace == "default" or namespace.startswith("kube-"):
+        notes.problem(
+            "name",
+            f"{notes.spec.name} gives the namespace {namespace}, which is Kubernetes' own; call "
+            "the cluster something else",
+        )
     control_plane = plan_control_plane(notes, node.network)
     expression = max_pods_expression(node)
     if expression:
@@ -80,8 +88,7 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
     notes.decide("job time-out", f"{job.timeout_hours} hours", origin(job, "timeout_hours"))
     return EksPlan(
         control_plane=control_plane,
-        # The stacks of two clusters of one name collide, so no other cluster has it.
-        namespace=notes.spec.short_name,
+        namespace=namespace,
         pod=plan_pod(notes, node),
         max_pods_expression=expression,
         attempts=job.attempts,

@@ -1,0 +1,206 @@
+"""What Kubernetes has for a cluster: typed objects, in the order in which they are applied."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any, TypeAlias
+
+from lightkube.models.core_v1 import (
+    LocalVolumeSource,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    ObjectReference,
+    PersistentVolumeClaimSpec,
+    PersistentVolumeSpec,
+    VolumeNodeAffinity,
+    VolumeResourceRequirements,
+)
+from lightkube.models.rbac_v1 import PolicyRule, RoleRef, Subject
+from lightkube.resources.apps_v1 import DaemonSet
+from lightkube.resources.core_v1 import (
+    ConfigMap,
+    Namespace,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    ServiceAccount,
+)
+from lightkube.resources.rbac_authorization_v1 import (
+    ClusterRole,
+    ClusterRoleBinding,
+    Role,
+    RoleBinding,
+)
+from ruamel.yaml import YAML
+
+from trainshed.account.tags import CLUSTER_LABEL
+from trainshed.kubernetes.device_plugins import device_plugins
+from trainshed.kubernetes.labels import OwnedObjects
+
+# In the namespace of a cluster: whose it is.
+OWNER, OWNER_KEY = "trainshed", "cluster"
+LUSTRE_CLAIM = "lustre"
+_RBAC = "rbac.authorization.k8s.io"
+_YAML_WIDTH = 1000
+_READ = ["get", "list", "watch"]
+_WRITE = ["create", "delete", "deletecollection", "patch", "update"]
+
+KubernetesObject: TypeAlias = (
+    Namespace
+    | ConfigMap
+    | ServiceAccount
+    | PersistentVolume
+    | PersistentVolumeClaim
+    | Role
+    | RoleBinding
+    | ClusterRole
+    | ClusterRoleBinding
+    | DaemonSet
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LustreVolume:
+    """The shared file system of a cluster.
+
+    Attributes:
+        path: where its nodes mount it.
+        gib: its size in GiB.
+    """
+
+    path: str
+    gib: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectsPlan:
+    """What the objects of a cluster follow from.
+
+    Attributes:
+        cluster: its name, as in the label of its nodes.
+        region: that it is in.
+        namespace: of its jobs.
+        service_account: of its jobs.
+        accelerator: resource, and key of the nodes' taint.
+        efa: its nodes have EFA.
+        lustre: its file system, or None.
+        editors: groups that submit and end jobs.
+        viewers: groups that look at them.
+    """
+
+    cluster: str
+    region: str
+    namespace: str
+    service_account: str
+    accelerator: str
+    efa: bool
+    lustre: LustreVolume | None
+    editors: tuple[str, ...]
+    viewers: tuple[str, ...]
+
+
+def cluster_objects(plan: ObjectsPlan) -> tuple[KubernetesObject, ...]:
+    """Return all objects of a cluster; nothing comes before what it needs."""
+    owned = OwnedObjects(cluster=plan.cluster, namespace=plan.namespace)
+    return (
+        Namespace(metadata=owned.metadata(plan.namespace)),
+        ConfigMap(metadata=owned.metadata(OWNER, plan.namespace), data={OWNER_KEY: plan.cluster}),
+        # The role of AWS comes by EKS Pod Identity; jobs need nothing of Kubernetes itself.
+        ServiceAccount(
+            metadata=owned.metadata(plan.service_account, plan.namespace),
+            automountServiceAccountToken=False,
+        ),
+        *_access(plan, owned),
+        *_lustre(plan, owned),
+        *device_plugins(owned, region=plan.region, accelerator=plan.accelerator, efa=plan.efa),
+    )
+
+
+def manifest(objects: tuple[KubernetesObject, ...]) -> str:
+    """Return objects as YAML, as kubectl reads it."""
+    yaml, text = YAML(), StringIO()
+    # Images are not broken over two lines.
+    yaml.width = _YAML_WIDTH
+    yaml.dump_all([_headed(each) for each in objects], text)
+    return text.getvalue()
+
+
+def _headed(each: KubernetesObject) -> dict[str, Any]:
+    """Return an object with what names it first."""
+    fields = each.to_dict()
+    head = {name: fields.pop(name) for name in ("apiVersion", "kind", "metadata")}
+    return head | fields
+
+
+def _access(
+    plan: ObjectsPlan, owned: OwnedObjects
+) -> Iterator[Role | RoleBinding | ClusterRole | ClusterRoleBinding]:
+    """Allow what access policies of EKS do not: JobSets, and to look at nodes.
+
+    EKS user guide, "Review access policy permissions": their rules name no other kinds than
+    Kubernetes' own, and no nodes.
+    """
+    for name, groups, verbs in (
+        ("edit-jobs", plan.editors, [*_READ, *_WRITE]),
+        ("view-jobs", plan.viewers, _READ),
+    ):
+        if not groups:
+            continue
+        rule = PolicyRule(apiGroups=["jobset.x-k8s.io"], resources=["jobsets"], verbs=verbs)
+        yield Role(metadata=owned.metadata(name, plan.namespace), rules=[rule])
+        yield RoleBinding(
+            metadata=owned.metadata(name, plan.namespace),
+            roleRef=RoleRef(apiGroup=_RBAC, kind="Role", name=name),
+            subjects=_groups(groups),
+        )
+    if everybody := (*plan.editors, *plan.viewers):
+        nodes = owned.name("view-nodes")
+        rule = PolicyRule(apiGroups=[""], resources=["nodes"], verbs=_READ)
+        yield ClusterRole(metadata=owned.metadata(nodes), rules=[rule])
+        yield ClusterRoleBinding(
+            metadata=owned.metadata(nodes),
+            roleRef=RoleRef(apiGroup=_RBAC, kind="ClusterRole", name=nodes),
+            subjects=_groups(everybody),
+        )
+
+
+def _groups(names: tuple[str, ...]) -> list[Subject]:
+    return [Subject(apiGroup=_RBAC, kind="Group", name=name) for name in names]
+
+
+def _lustre(
+    plan: ObjectsPlan, owned: OwnedObjects
+) -> Iterator[PersistentVolume | PersistentVolumeClaim]:
+    """Give jobs the file system that each node mounts at its first boot: no driver is needed.
+
+    The kubelet starts after the mount (docs/node-programs.md), so a pod never finds it empty.
+    """
+    if not plan.lustre:
+        return
+    volume = owned.name(LUSTRE_CLAIM)
+    size, modes = {"storage": f"{plan.lustre.gib}Gi"}, ["ReadWriteMany"]
+    here = NodeSelectorRequirement(key=CLUSTER_LABEL, operator="In", values=[plan.cluster])
+    yield PersistentVolume(
+        metadata=owned.metadata(volume),
+        spec=PersistentVolumeSpec(
+            accessModes=modes,
+            capacity=size,
+            # Data is never deleted with what points to it.
+            persistentVolumeReclaimPolicy="Retain",
+            storageClassName="",
+            local=LocalVolumeSource(path=plan.lustre.path),
+            nodeAffinity=VolumeNodeAffinity(
+                required=NodeSelector(nodeSelectorTerms=[NodeSelectorTerm(matchExpressions=[here])])
+            ),
+            claimRef=ObjectReference(name=LUSTRE_CLAIM, namespace=plan.namespace),
+        ),
+    )
+    yield PersistentVolumeClaim(
+        metadata=owned.metadata(LUSTRE_CLAIM, plan.namespace),
+        spec=PersistentVolumeClaimSpec(
+            accessModes=modes,
+            resources=VolumeResourceRequirements(requests=size),
+            storageClassName="",
+            volumeName=volume,
+        ),
+    )
