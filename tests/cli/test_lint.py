@@ -164,3 +164,49 @@ def test_a_wrong_file_of_findings_is_wrong_input(
 
     assert answer.code == 2
     assert words in answer.err
+
+
+EKSCTL = """\
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: training, region: us-west-2}
+managedNodeGroups: [{name: dl1, instanceType: dl1.24xlarge, maxSize: 4, efaEnabled: true}]
+"""
+
+
+def test_a_cluster_file_for_a_node_group_is_printed_and_nothing_is_judged(
+    trainshed: Command, folder: Path
+) -> None:
+    (folder / "eksctl.yaml").write_text(EKSCTL, encoding="utf-8")
+
+    answer = trainshed("lint", "eksctl.yaml", "--cluster-file", "dl1")
+
+    assert answer.code == 0
+    assert "TS-EKS" not in answer.out
+    (folder / "dl1.yaml").write_text(answer.out, encoding="utf-8")
+    explained = trainshed("explain", "dl1.yaml")
+    # Warnings: nobody has access yet, and DL1 is withdrawn. It would be 2 for a wrong file.
+    assert (explained.code, explained.err) == (1, "")
+    assert "TS-EKS-020" in explained.out
+    assert "4 x dl1.24xlarge" in explained.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["eksctl.yaml", "--cluster-file", "dl2"], "has no node group 'dl2'; did you mean dl1?"),
+        (["good.yaml", "--cluster-file", "dl1"], "good.yaml is a CloudFormation template"),
+        (["eksctl.yaml", "good.yaml", "--cluster-file", "dl1"], "is for one file"),
+        (["none.yaml", "--cluster-file", "dl1"], "none.yaml cannot be read"),
+        (["eksctl.yaml", "--cluster-file", "dl1", "--json"], "leave one of them out"),
+    ],
+)
+def test_what_has_no_cluster_file_is_wrong_input(
+    trainshed: Command, folder: Path, arguments: list[str], words: str
+) -> None:
+    (folder / "eksctl.yaml").write_text(EKSCTL, encoding="utf-8")
+
+    answer = trainshed("lint", *arguments)
+
+    assert (answer.code, answer.out) == (2, "")
+    assert words in answer.err

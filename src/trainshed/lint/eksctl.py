@@ -26,6 +26,7 @@ class EksctlCluster(LintedFile):
         addons: names of the add-ons that it lists.
         auto_mode: whether EKS Auto Mode launches nodes, too.
         without_default_addons: whether eksctl leaves out the add-ons that it would add.
+        content: the whole file.
     """
 
     groups: tuple[EksctlGroup, ...]
@@ -33,6 +34,7 @@ class EksctlCluster(LintedFile):
     addons: Given[tuple[str, ...]] = None
     auto_mode: Given[bool] = None
     without_default_addons: Given[bool] = None
+    content: Mapping[str, Value]
 
 
 def is_eksctl(value: Mapping[str, Value]) -> bool:
@@ -58,6 +60,7 @@ def read_eksctl(content: Content) -> tuple[EksctlCluster]:
         addons=_addons(root),
         auto_mode=root.flag("autoModeConfig", "enabled"),
         without_default_addons=root.flag("addonsConfig", "disableDefaultAddons"),
+        content=content.value,
         not_judged=tuple(
             Unknown(
                 why=f"what the launch template of {group.name} sets",

@@ -27,6 +27,7 @@ class EksctlGroup(NodeGroup):
     Attributes:
         managed: by EKS; otherwise eksctl makes the Auto Scaling group itself.
         own_name: as the file has it.
+        keys: of all that the file gives for it.
         reservation_id: of the capacity reservation or block.
         reservation: that id, or ARN of a group of them.
         market: type of market, which is `capacity-block` for one.
@@ -43,6 +44,7 @@ class EksctlGroup(NodeGroup):
 
     managed: bool = True
     own_name: Given[str] = None
+    keys: tuple[str, ...] = ()
     reservation_id: Given[str] = None
     reservation: Given[str] = None
     market: Given[str] = None
@@ -80,6 +82,7 @@ def _group(group: FileSection, root: FileSection, *, managed: bool) -> EksctlGro
         launch="eksctl",
         managed=managed,
         own_name=name,
+        keys=tuple(group.value),
         instance_types=_instance_types(group),
         nodes=_nodes(group),
         efa=_efa(group),

@@ -1,0 +1,1 @@
+"""Say what the cluster file of trainshed for an eksctl cluster would be."""
