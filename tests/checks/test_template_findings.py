@@ -32,6 +32,13 @@ storage:
   lustre: {}
 image: {repository: one}
 """.lstrip()
+KUBERNETES = """
+region: us-west-2
+name: OneCluster
+orchestrator: eks
+instance: {type: trn1.32xlarge}
+kubernetes: {access: [{role: MachineLearning}]}
+""".lstrip()
 
 
 @pytest.fixture
@@ -221,14 +228,14 @@ def plan(fleet: Callable[..., Fleet]) -> ClusterPlan:
     return fleet(CLUSTER).clusters[0]
 
 
-def at(plan: ClusterPlan, stack: str, resource_type: str) -> Finding:
+def at(plan: ClusterPlan, stack: str, resource_type: str, *, rule: str = "E1") -> Finding:
     """Locate a finding about a resource of a type in a stack."""
     template = {"Resources": {"It": {"Type": resource_type}}}
     made = SynthesisedStack(
         path=stack, region="us-west-2", file=Path(f"{stack}.json"), template=template
     )
     found = TemplateFinding(
-        rule="E1", severity=Severity.ERROR, message="wrong", stack=stack, path=f"{stack}/It"
+        rule=rule, severity=Severity.ERROR, message="wrong", stack=stack, path=f"{stack}/It"
     )
     assembly = Assembly(folder=Path(), stacks={stack: made})
     return located(found, "cfn-lint", assembly, stack_owners([plan]))
@@ -269,6 +276,16 @@ def test_a_shared_stack_belongs_to_the_first_of_its_clusters(fleet: Callable[...
     owner = stack_owners(clusters)["LabNetwork"]
 
     assert owner.where == clusters[0].where
+
+
+def test_the_stack_of_a_control_plane_belongs_to_its_section(fleet: Callable[..., Fleet]) -> None:
+    [plan] = fleet(KUBERNETES).clusters
+
+    finding = at(plan, "OneControlPlane", "AWS::EKS::Cluster", rule="W3005")
+
+    assert finding.place
+    assert (finding.place.line, finding.place.field) == (5, "kubernetes")
+    assert finding.accepted
 
 
 def test_our_acceptance_about_keys_ends_when_a_key_is_given(fleet: Callable[..., Fleet]) -> None:

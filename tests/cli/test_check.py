@@ -37,6 +37,13 @@ region: us-west-2
 orchestrator: ec2
 instance: {type: trn1.32xlarge}
 """.lstrip()
+KUBERNETES = """
+name: KubeCluster
+region: us-west-2
+orchestrator: eks
+instance: {type: trn1.32xlarge}
+kubernetes: {access: [{role: MachineLearning}]}
+""".lstrip()
 # With a warning of ours, which the synthesis has as an annotation.
 WARNED = CLUSTER + "job: {timeout_hours: 240}\n"
 # One defect for each tool, and what the app's own code acknowledges.
@@ -50,7 +57,7 @@ from trainshed_stacks import add_fleet
 
 app = cdk.App()
 files = cluster_files(app.node.try_get_context("clusters"), "-c clusters=")
-stack, _ = add_fleet(app, load_fleet(files))
+stack, *_ = add_fleet(app, load_fleet(files))
 filters = {
     "FilterPattern": "[time, level",
     "LogGroupName": "log",
@@ -93,6 +100,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (folder / "clusters").mkdir()
     (folder / "clusters" / "one.yaml").write_text(WARNED)
     (folder / "clusters" / "plain.yaml").write_text(PLAIN)
+    (folder / "clusters" / "kube.yaml").write_text(KUBERNETES)
     before = Path.cwd()
     os.chdir(folder)
     yield folder
@@ -103,7 +111,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def report(project: Path) -> TemplateReport:
     """What the tools say about it; asked once, because that takes many seconds."""
     steps: list[str] = []
-    plans = load_fleet([Path("clusters/one.yaml"), Path("clusters/plain.yaml")]).clusters
+    files = [Path(f"clusters/{name}.yaml") for name in ("one", "plain", "kube")]
+    plans = load_fleet(files).clusters
     report = check_templates(plans, Path(), None, steps.append)
     assert any("synthesised" in step for step in steps)
     return report

@@ -201,4 +201,3 @@ class SystemNodes(Construct):
             ),
             node_repair_config=_Group.NodeRepairConfigProperty(enabled=True),
         )
-        self.group.node.add_dependency(role)

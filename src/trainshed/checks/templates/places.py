@@ -41,6 +41,8 @@ def stack_owners(
             fields[plan.lustre.stack_name] = ("storage", "lustre")
         if plan.repository:
             fields[plan.repository.stack_name] = ("image",)
+        if plan.control_plane:
+            fields[plan.control_plane.stack_name] = ("kubernetes",)
         for name, field in fields.items():
             owners.setdefault(
                 name,
