@@ -85,6 +85,14 @@ class Plugin:
         """
         return {}
 
+    def huge_pages(self) -> Mapping[str, Mapping[str, int]]:
+        """Return how many huge pages of 2 MiB an AMI reserves, by a pattern of the AMI's name.
+
+        Of each, by the device that it finds: `efa`, or the maker of an accelerator in small
+        letters, for instance `habana`. The largest number holds.
+        """
+        return {}
+
     def seed(self, client: Callable[[str], Any], account: str, region: str) -> None:
         """Create what each new account has from the start, and after each reset.
 

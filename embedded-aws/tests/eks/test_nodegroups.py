@@ -1,101 +1,19 @@
 """EKS managed node groups: what is refused, what they launch, which nodes join."""
 
-from base64 import b64encode
 from typing import Any
 
 import pytest
 from amis import AMAZON_LINUX
 from eks_bench import EksBench, until
-
-from embedded_aws.faults import Fault
-
-NODE_POLICIES = [
-    f"arn:aws:iam::aws:policy/{name}"
-    for name in ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
-]
-ONE = {"minSize": 1, "maxSize": 2, "desiredSize": 1}
-
-
-class Nodes:
-    """A node group of a cluster of a test."""
-
-    def __init__(self, bench: EksBench) -> None:
-        self.bench, self.eks, self.ec2 = bench, bench.eks, bench.ec2
-        self.cluster = bench.create_cluster()
-        self.named = {"clusterName": bench.name, "nodegroupName": "nodes"}
-        self.role = bench.role("ec2.amazonaws.com", *NODE_POLICIES)
-        self.cluster_group = self.cluster["resourcesVpcConfig"]["clusterSecurityGroupId"]
-
-    def fields(self, **fields: Any) -> dict[str, Any]:
-        """Return the arguments of CreateNodegroup."""
-        usual = {"nodeRole": self.role, "subnets": self.bench.subnets[:1], "scalingConfig": ONE}
-        return {**self.named, **usual, **fields}
-
-    def described(self) -> Any:
-        return self.eks.describe_nodegroup(**self.named)["nodegroup"]
-
-    def create(self, **fields: Any) -> Any:
-        """Create the node group and return it once it has settled."""
-        self.eks.create_nodegroup(**self.fields(**fields))
-        return self.settled()
-
-    def settled(self) -> Any:
-        until(lambda: self.described()["status"] not in ("CREATING", "UPDATING"))
-        return self.described()
-
-    def template(self, **data: Any) -> dict[str, str]:
-        """Create a launch template and return it as node groups name it."""
-        created = self.ec2.create_launch_template(
-            LaunchTemplateName=self.bench.name, LaunchTemplateData=data
-        )["LaunchTemplate"]
-        return {"id": created["LaunchTemplateId"], "version": "1"}
-
-    def user_data(self, **changes: str) -> str:
-        """Return user data that join the cluster, with some other values of its block."""
-        block = {
-            "name": self.bench.name,
-            "apiServerEndpoint": self.cluster["endpoint"],
-            "certificateAuthority": self.cluster["certificateAuthority"]["data"],
-            "cidr": self.cluster["kubernetesNetworkConfig"]["serviceIpv4Cidr"],
-            **changes,
-        }
-        lines = "".join(f"    {name}: {value}\n" for name, value in block.items())
-        head = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="B"\n\n--B\n'
-        part = "Content-Type: application/node.eks.aws\n\napiVersion: node.eks.aws/v1alpha1\n"
-        config = f"{part}kind: NodeConfig\nspec:\n  cluster:\n{lines}\n--B--\n"
-        return b64encode(f"{head}{config}".encode()).decode()
-
-    def fail_launches(self, code: str, message: str) -> None:
-        """Have EC2 refuse launches in the node group's subnet."""
-        when = {"SubnetId": self.bench.subnets[0]}
-        self.bench.aws.fail(
-            Fault(
-                service="ec2",
-                operation="RunInstances",
-                code=code,
-                message=message,
-                count=None,
-                when=when,
-            )
-        )
-
-    def instances(self) -> list[Any]:
-        """Return the instances of the node group that run."""
-        found = self.ec2.describe_instances(
-            Filters=[
-                {"Name": "tag:eks:cluster-name", "Values": [self.bench.name]},
-                {"Name": "instance-state-name", "Values": ["running"]},
-            ]
-        )
-        return [each for page in found["Reservations"] for each in page["Instances"]]
+from node_bench import ONE, NodeBench
 
 
 @pytest.fixture
-def nodes(bench: EksBench) -> Nodes:
-    return Nodes(bench)
+def nodes(bench: EksBench) -> NodeBench:
+    return NodeBench(bench)
 
 
-def test_nodes_are_launched_with_the_role_and_the_group_of_the_cluster(nodes: Nodes) -> None:
+def test_nodes_are_launched_with_the_role_and_the_group_of_the_cluster(nodes: NodeBench) -> None:
     group = nodes.create()
 
     [instance] = nodes.instances()
@@ -108,7 +26,7 @@ def test_nodes_are_launched_with_the_role_and_the_group_of_the_cluster(nodes: No
     assert role["Arn"] == nodes.role
 
 
-def test_eks_has_its_service_linked_roles(nodes: Nodes) -> None:
+def test_eks_has_its_service_linked_roles(nodes: NodeBench) -> None:
     nodes.create()
 
     iam = nodes.bench.aws.client("iam")
@@ -120,7 +38,7 @@ def test_eks_has_its_service_linked_roles(nodes: Nodes) -> None:
         assert [each["PolicyName"] for each in attached] == [policy]
 
 
-def test_the_node_role_has_an_access_entry(nodes: Nodes) -> None:
+def test_the_node_role_has_an_access_entry(nodes: NodeBench) -> None:
     nodes.create()
 
     entry = nodes.eks.describe_access_entry(clusterName=nodes.bench.name, principalArn=nodes.role)[
@@ -129,7 +47,7 @@ def test_the_node_role_has_an_access_entry(nodes: Nodes) -> None:
     assert (entry["type"], entry["kubernetesGroups"]) == ("EC2_LINUX", ["system:nodes"])
 
 
-def test_coredns_is_active_once_there_are_nodes(nodes: Nodes) -> None:
+def test_coredns_is_active_once_there_are_nodes(nodes: NodeBench) -> None:
     about = {"clusterName": nodes.bench.name, "addonName": "coredns"}
     nodes.eks.create_addon(**about)
     until(lambda: nodes.eks.describe_addon(**about)["addon"]["status"] == "DEGRADED")
@@ -139,7 +57,7 @@ def test_coredns_is_active_once_there_are_nodes(nodes: Nodes) -> None:
     assert nodes.eks.describe_addon(**about)["addon"]["status"] == "ACTIVE"
 
 
-def test_a_custom_ami_joins_by_its_node_config(nodes: Nodes) -> None:
+def test_a_custom_ami_joins_by_its_node_config(nodes: NodeBench) -> None:
     template = nodes.template(
         ImageId=AMAZON_LINUX,
         InstanceType="m5.large",
@@ -161,7 +79,7 @@ def test_a_custom_ami_joins_by_its_node_config(nodes: Nodes) -> None:
     ],
 )
 def test_a_node_config_of_another_cluster_does_not_join(
-    nodes: Nodes, changes: dict[str, str], reason: str
+    nodes: NodeBench, changes: dict[str, str], reason: str
 ) -> None:
     template = nodes.template(
         ImageId=AMAZON_LINUX, InstanceType="m5.large", UserData=nodes.user_data(**changes)
@@ -176,7 +94,7 @@ def test_a_node_config_of_another_cluster_does_not_join(
     assert issue["resourceIds"] == [each["InstanceId"] for each in nodes.instances()]
 
 
-def test_interfaces_without_the_cluster_security_group_do_not_join(nodes: Nodes) -> None:
+def test_interfaces_without_the_cluster_security_group_do_not_join(nodes: NodeBench) -> None:
     own = nodes.ec2.create_security_group(
         GroupName="own", Description="own", VpcId=nodes.bench.vpc
     )["GroupId"]
@@ -189,7 +107,7 @@ def test_interfaces_without_the_cluster_security_group_do_not_join(nodes: Nodes)
     assert f"is not in the cluster security group {nodes.cluster_group}" in issue["message"]
 
 
-def test_a_node_role_without_policies_does_not_join(nodes: Nodes) -> None:
+def test_a_node_role_without_policies_does_not_join(nodes: NodeBench) -> None:
     group = nodes.create(nodeRole=nodes.bench.role("ec2.amazonaws.com"))
 
     [issue] = group["health"]["issues"]
@@ -213,7 +131,7 @@ def test_a_node_role_without_policies_does_not_join(nodes: Nodes) -> None:
         ),
     ],
 )
-def test_refused_launches_are_issues(nodes: Nodes, code: str, message: str, issue: str) -> None:
+def test_refused_launches_are_issues(nodes: NodeBench, code: str, message: str, issue: str) -> None:
     nodes.fail_launches(code, message)
 
     group = nodes.create()
@@ -223,7 +141,7 @@ def test_refused_launches_are_issues(nodes: Nodes, code: str, message: str, issu
     assert [each["code"] for each in group["health"]["issues"]] == [issue]
 
 
-def test_a_subnet_without_addresses_is_an_issue(nodes: Nodes) -> None:
+def test_a_subnet_without_addresses_is_an_issue(nodes: NodeBench) -> None:
     small = nodes.ec2.create_subnet(
         VpcId=nodes.bench.vpc, CidrBlock="10.20.64.0/28", AvailabilityZoneId="usw2-az1"
     )["Subnet"]["SubnetId"]
@@ -236,7 +154,7 @@ def test_a_subnet_without_addresses_is_an_issue(nodes: Nodes) -> None:
     assert len(nodes.instances()) == 11
 
 
-def test_a_template_that_its_instance_type_cannot_have_is_an_issue(nodes: Nodes) -> None:
+def test_a_template_that_its_instance_type_cannot_have_is_an_issue(nodes: NodeBench) -> None:
     interface = {"DeviceIndex": 0, "InterfaceType": "efa", "Groups": [nodes.cluster_group]}
 
     group = nodes.create(
@@ -275,7 +193,7 @@ def test_a_template_that_its_instance_type_cannot_have_is_an_issue(nodes: Nodes)
         ),
     ],
 )
-def test_a_launch_template_is_refused(nodes: Nodes, data: dict[str, Any], refusal: str) -> None:
+def test_a_launch_template_is_refused(nodes: NodeBench, data: dict[str, Any], refusal: str) -> None:
     fields = nodes.fields(launchTemplate=nodes.template(**data))
 
     assert refusal in nodes.bench.refusal(nodes.eks.create_nodegroup, **fields)
@@ -302,7 +220,7 @@ def test_a_launch_template_is_refused(nodes: Nodes, data: dict[str, Any], refusa
     ],
 )
 def test_what_a_custom_ami_excludes_is_refused(
-    nodes: Nodes, fields: dict[str, Any], refusal: str
+    nodes: NodeBench, fields: dict[str, Any], refusal: str
 ) -> None:
     template = nodes.template(ImageId=AMAZON_LINUX, InstanceType="m5.large")
 
@@ -335,11 +253,11 @@ def test_what_a_custom_ami_excludes_is_refused(
         ),
     ],
 )
-def test_a_node_group_is_refused(nodes: Nodes, fields: dict[str, Any], refusal: str) -> None:
+def test_a_node_group_is_refused(nodes: NodeBench, fields: dict[str, Any], refusal: str) -> None:
     assert refusal in nodes.bench.refusal(nodes.eks.create_nodegroup, **nodes.fields(**fields))
 
 
-def test_a_role_that_may_not_pass_the_node_role_creates_no_node_group(nodes: Nodes) -> None:
+def test_a_role_that_may_not_pass_the_node_role_creates_no_node_group(nodes: NodeBench) -> None:
     eks = nodes.bench.client_allowed("eks:*")
 
     refused = nodes.bench.refusal(eks.create_nodegroup, **nodes.fields())
@@ -348,7 +266,7 @@ def test_a_role_that_may_not_pass_the_node_role_creates_no_node_group(nodes: Nod
     assert f"iam:PassRole on resource: {nodes.role}" in refused
 
 
-def test_before_a_capacity_block_starts_there_are_launch_errors_only(nodes: Nodes) -> None:
+def test_before_a_capacity_block_starts_there_are_launch_errors_only(nodes: NodeBench) -> None:
     [offering, *_] = nodes.ec2.describe_capacity_block_offerings(
         InstanceType="p5.48xlarge", InstanceCount=1, CapacityDurationHours=24
     )["CapacityBlockOfferings"]
@@ -381,7 +299,7 @@ def test_before_a_capacity_block_starts_there_are_launch_errors_only(nodes: Node
     assert [each["code"] for each in group["health"]["issues"]] == ["AsgInstanceLaunchFailures"]
 
 
-def test_a_node_group_is_scaled(nodes: Nodes) -> None:
+def test_a_node_group_is_scaled(nodes: NodeBench) -> None:
     nodes.create()
 
     nodes.eks.update_nodegroup_config(**nodes.named, scalingConfig={"desiredSize": 2})
@@ -391,7 +309,7 @@ def test_a_node_group_is_scaled(nodes: Nodes) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["DEFAULT", "MINIMAL"])
-def test_an_update_of_the_template_exchanges_the_nodes(nodes: Nodes, strategy: str) -> None:
+def test_an_update_of_the_template_exchanges_the_nodes(nodes: NodeBench, strategy: str) -> None:
     template = nodes.template(InstanceType="m5.large")
     nodes.create(launchTemplate=template, updateConfig={"updateStrategy": strategy})
     nodes.ec2.create_launch_template_version(
@@ -409,7 +327,9 @@ def test_an_update_of_the_template_exchanges_the_nodes(nodes: Nodes, strategy: s
     assert [each["InstanceType"] for each in nodes.instances()] == ["m5.xlarge"]
 
 
-def test_without_room_for_a_new_node_the_strategy_default_leaves_the_old_one(nodes: Nodes) -> None:
+def test_without_room_for_a_new_node_the_strategy_default_leaves_the_old_one(
+    nodes: NodeBench,
+) -> None:
     nodes.create(updateConfig={"updateStrategy": "DEFAULT"})
     [before] = nodes.instances()
     nodes.fail_launches("InsufficientInstanceCapacity", "We do not have sufficient capacity")
@@ -425,7 +345,7 @@ def test_without_room_for_a_new_node_the_strategy_default_leaves_the_old_one(nod
     assert [each["InstanceId"] for each in nodes.instances()] == [before["InstanceId"]]
 
 
-def test_a_cluster_with_node_groups_is_not_deleted(nodes: Nodes) -> None:
+def test_a_cluster_with_node_groups_is_not_deleted(nodes: NodeBench) -> None:
     nodes.create()
 
     refused = nodes.bench.refusal(nodes.eks.delete_cluster, name=nodes.bench.name)
@@ -433,7 +353,7 @@ def test_a_cluster_with_node_groups_is_not_deleted(nodes: Nodes) -> None:
     assert refused == "ResourceInUseException: Cluster has nodegroups attached"
 
 
-def test_a_node_group_takes_with_it_what_it_made(nodes: Nodes) -> None:
+def test_a_node_group_takes_with_it_what_it_made(nodes: NodeBench) -> None:
     [scaling_group] = nodes.create()["resources"]["autoScalingGroups"]
     tagged = [{"Name": "tag:eks:cluster-name", "Values": [nodes.bench.name]}]
 

@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from trainshed.catalogue.lookup import withdrawn_records
 from trainshed.errors import TrainshedError
 from trainshed.nodes.cells import AGENTS
 from trainshed.nodes.folders import SCRATCH, UNFIT_MARK
+from trainshed.offline.huge_pages import huge_pages
 from trainshed.region import environment_region
 
 # By base: its root, and the agents that Amazon's or Canonical's AMIs add something for.
@@ -75,6 +76,10 @@ class TrainshedPlugin(Plugin):
     def power_off_marks(self) -> dict[str, str]:
         """Return the mark at which nodes of an AMI of ours power off."""
         return {r"trainshed-.+": UNFIT_MARK}
+
+    def huge_pages(self) -> dict[str, Mapping[str, int]]:
+        """Return what the rule of udev of our AMIs reserves."""
+        return {r"trainshed-.+": huge_pages()}
 
     def inventory(self, client: Callable[[str], Any]) -> Iterator[Row]:
         """Yield the parameters from which nodes learn what to mount."""

@@ -6,20 +6,24 @@ plain HTTP. Who knows one can ask the same, and change nothing.
 """
 
 import secrets
+import sys
 import tempfile
 from collections.abc import Callable
-from threading import Thread
+from threading import Event, Thread
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.eks.calls import unsupported
+from embedded_aws.eks.kubelets import Kubelets
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.hooks import ServingProcess, when_serving, when_stopping
 from embedded_aws.kubernetes.cache import programs
 from embedded_aws.kubernetes.certificates import KeyPair
+from embedded_aws.kubernetes.client import ApiRefusal
 from embedded_aws.kubernetes.control_plane import ControlPlane, start
 from embedded_aws.kubernetes.settings import ControlPlaneSettings, Webhooks
 
 WEBHOOKS_PATH = "/_embedded-aws/eks/"
+_LOOK_SECONDS = 0.5
 AUTHENTICATE, AUTHORIZE = "authenticate", "authorize"
 
 
@@ -33,6 +37,7 @@ class ControlPlanes:
     def __init__(self, process: ServingProcess) -> None:
         self._process = process
         self._running: dict[str, ControlPlane] = {}
+        self._ending = Event()
         self._asking: dict[str, tuple[Call, Row]] = {}
 
     def check(self, version: str) -> None:
@@ -76,12 +81,11 @@ class ControlPlanes:
             self._running[cluster["arn"]] = started
             cluster["endpoint"] = started.endpoint
             then("")
+            kubelets = Kubelets(call, cluster, started.administrator)
+            while cluster["arn"] in self._running and not self._ending.wait(_LOOK_SECONDS):
+                _look(kubelets)
 
         Thread(target=begin_alone, daemon=True).start()
-
-    def of(self, cluster: Row) -> ControlPlane | None:
-        """Return a cluster's control plane; None before it has started."""
-        return self._running.get(cluster["arn"])
 
     def asking(self, part: str) -> tuple[Call, Row] | None:
         """Return the cluster whose API server has this part of a URL, and its call, or None."""
@@ -94,11 +98,20 @@ class ControlPlanes:
 
     def end_all(self) -> None:
         """End all of them."""
+        self._ending.set()
         for running in self._running.values():
             running.stop()
 
     def _webhook(self, asking: str, name: str) -> str:
         return f"http://127.0.0.1:{self._process.settings.port}{WEBHOOKS_PATH}{asking}/{name}"
+
+
+def _look(kubelets: Kubelets) -> None:
+    try:
+        kubelets.look()
+    except (ApiRefusal, OSError) as error:
+        # For instance while the cluster is deleted. The next look may do.
+        sys.stderr.write(f"kubelets: {error}\n")
 
 
 _control_planes: ControlPlanes | None = None

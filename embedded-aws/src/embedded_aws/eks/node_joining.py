@@ -2,23 +2,27 @@
 
 EKS user guide, "Customize managed nodes with launch templates": with security groups of its own, a
 template must name the cluster security group, and with an AMI of its own, user data that join the
-cluster. amazon-eks-ami, nodeadm: a NodeConfig in parts of the type application/node.eks.aws, of
-which later ones win, with all of the cluster's block. Inferred: interfaces without an address
-(`efa-only`) need no group for it. Rules that the user adds between groups are not looked at.
+cluster: a NodeConfig with all of the cluster's block. kubelet, `--node-labels`: which labels of
+Kubernetes' own domains it takes. Inferred: interfaces without an address (`efa-only`) need no group
+for it. Rules that the user adds between groups are not looked at.
 """
 
-from base64 import b64decode
+import re
 from collections.abc import Mapping
-from email import message_from_bytes
 from typing import Any
-
-import yaml
 
 from embedded_aws.actions import Row
 from embedded_aws.ec2.network_interfaces import kind_of
-from embedded_aws.plain_yaml import PlainLoader
+from embedded_aws.eks.node_config import BadNodeConfig, block, labels_of, most_pods, node_config
 
-_NODE_CONFIG = "application/node.eks.aws"
+_KUBERNETES = re.compile(r"(^|\.)(kubernetes|k8s)\.io$")
+_FOR_KUBELETS = re.compile(r"(^|\.)(kubelet|node)\.kubernetes\.io$")
+_WELL = frozenset(
+    (
+        *("kubernetes.io/arch", "kubernetes.io/hostname", "kubernetes.io/os"),
+        *("topology.kubernetes.io/region", "topology.kubernetes.io/zone"),
+    )
+)
 
 
 def why_not(cluster: Row, template: Mapping[str, Any], *, own_ami: bool) -> str | None:
@@ -41,14 +45,13 @@ def why_not(cluster: Row, template: Mapping[str, Any], *, own_ami: bool) -> str 
 
 def _wrong_config(cluster: Row, template: Mapping[str, Any]) -> str | None:
     """Return what of the user data's NodeConfig does not join the cluster, or None."""
-    given: dict[str, Any] = {}
-    for part in message_from_bytes(b64decode(str(template.get("UserData", "")))).walk():
-        if part.get_content_type() == _NODE_CONFIG:
-            try:
-                config = yaml.load(part.get_payload(decode=True) or b"", Loader=PlainLoader)
-            except yaml.YAMLError as error:
-                return f"the NodeConfig in the user data is no YAML: {error}"
-            given |= _cluster_block(config)
+    try:
+        spec = node_config(template)
+        # Of any type: what is wrong with the expression does not depend on it.
+        most_pods(spec, interfaces=1, addresses=2)
+    except BadNodeConfig as error:
+        return str(error)
+    given = block(spec, "cluster")
     wanted = {
         "name": cluster["name"],
         "apiServerEndpoint": cluster["endpoint"],
@@ -58,10 +61,8 @@ def _wrong_config(cluster: Row, template: Mapping[str, Any]) -> str | None:
     for name, value in wanted.items():
         if given.get(name) != value:
             return f"spec.cluster.{name} of the NodeConfig is {given.get(name)!r}, not {value!r}"
+    for label in labels_of(spec):
+        domain = label.rpartition("/")[0]
+        if _KUBERNETES.search(domain) and not _FOR_KUBELETS.search(domain) and label not in _WELL:
+            return f"the kubelet does not start with the label {label} in --node-labels"
     return None
-
-
-def _cluster_block(config: Any) -> dict[str, Any]:
-    for name in ("spec", "cluster"):
-        config = config.get(name) if isinstance(config, dict) else None
-    return config if isinstance(config, dict) else {}

@@ -153,8 +153,8 @@ def _filled(call: Call, username: str, session: str) -> str:
     filled = username.replace("{{SessionName}}", session.replace("@", "-"))
     filled = filled.replace("{{AccountID}}", call.account)
     if "{{EC2PrivateDNSName}}" in filled:
-        instances = call.backend("ec2").all_instances({"instance-id": [session]})
-        if not instances:
+        names = {each.id: each.private_dns_name for each in call.backend("ec2").all_instances()}
+        if session not in names:
             raise NoUser(f"no instance is called {session}")
-        filled = filled.replace("{{EC2PrivateDNSName}}", instances[0].private_dns)
+        filled = filled.replace("{{EC2PrivateDNSName}}", names[session])
     return filled

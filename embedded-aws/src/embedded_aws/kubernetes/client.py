@@ -1,16 +1,18 @@
-"""A client of one API server: what the control plane itself needs, and no more."""
+"""A client of one API server: what the embedded AWS itself needs, and no more."""
 
 import http.client
 import json
 import ssl
+import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from embedded_aws.errors import EmbeddedAwsError
 
 _SECONDS = 20
+# Of a connection that the server has closed meanwhile.
+_CLOSED = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)
 
 
 class ApiRefusal(EmbeddedAwsError):
@@ -27,21 +29,26 @@ class ApiRefusal(EmbeddedAwsError):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ApiClient:
-    """Speaks to an API server as one user.
+    """Speaks to an API server as one user, by one connection for each thread.
 
     Attributes:
+        certificate: file of the user's certificate.
+        key: file of its key.
+
+    Args:
         port: on 127.0.0.1.
         authority: file of the certificate that the server's is signed by.
         certificate: file of the user's certificate.
         key: file of its key.
     """
 
-    port: int
-    authority: Path
-    certificate: Path
-    key: Path
+    def __init__(self, *, port: int, authority: Path, certificate: Path, key: Path) -> None:
+        self.certificate, self.key = certificate, key
+        self._port = port
+        self._context = ssl.create_default_context(cafile=str(authority))
+        self._context.load_cert_chain(certificate, key)
+        self._of_thread = threading.local()
 
     def call(
         self,
@@ -50,6 +57,8 @@ class ApiClient:
         body: object = None,
         *,
         content_type: str = "application/json",
+        user: str = "",
+        group: str = "",
     ) -> Any:
         """Make a request, and return its JSON, or its text.
 
@@ -58,26 +67,40 @@ class ApiClient:
             path: with its query.
             body: what is sent, as JSON.
             content_type: of the body.
+            user: as whom the request is made; by default as the client's own user.
+            group: of that user.
 
         Raises:
             ApiRefusal: with what the server says.
             OSError: the server does not answer.
         """
-        context = ssl.create_default_context(cafile=str(self.authority))
-        context.load_cert_chain(self.certificate, self.key)
-        connection = http.client.HTTPSConnection(
-            "127.0.0.1", self.port, context=context, timeout=_SECONDS
-        )
+        headers = {"Content-Type": content_type}
+        if user:
+            headers |= {"Impersonate-User": user, "Impersonate-Group": group}
+        sent = None if body is None else json.dumps(body)
         try:
-            sent = None if body is None else json.dumps(body)
-            connection.request(method, path, sent, {"Content-Type": content_type})
-            answer = connection.getresponse()
-            text = answer.read().decode()
-        finally:
-            connection.close()
-        is_json = answer.headers.get_content_type() == "application/json"
+            status, is_json, text = self._ask(method, path, sent, headers)
+        except _CLOSED:
+            self._of_thread.connection = None
+            status, is_json, text = self._ask(method, path, sent, headers)
+        except OSError:
+            self._of_thread.connection = None
+            raise
         found: Any = json.loads(text) if is_json else text
-        if answer.status >= http.client.BAD_REQUEST:
+        if status >= http.client.BAD_REQUEST:
             said = found.get("message", text) if isinstance(found, Mapping) else text
-            raise ApiRefusal(answer.status, f"{method} {path}: {said}")
+            raise ApiRefusal(status, f"{method} {path}: {said}")
         return found
+
+    def _ask(
+        self, method: str, path: str, sent: str | None, headers: Mapping[str, str]
+    ) -> tuple[int, bool, str]:
+        connection = getattr(self._of_thread, "connection", None)
+        if connection is None:
+            connection = self._of_thread.connection = http.client.HTTPSConnection(
+                "127.0.0.1", self._port, context=self._context, timeout=_SECONDS
+            )
+        connection.request(method, path, sent, headers)
+        answer = connection.getresponse()
+        is_json = answer.headers.get_content_type() == "application/json"
+        return answer.status, is_json, answer.read().decode()

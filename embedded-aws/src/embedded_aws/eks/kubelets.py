@@ -1,0 +1,134 @@
+"""The kubelets of a cluster's nodes: each registers its node, and says that it is alive.
+
+Kubernetes, "Nodes" and "Node heartbeats": a node registers itself, and renews its lease every ten
+seconds; without it, the controllers take the node for lost. Its "Cloud Controller Manager": a node
+whose instance is gone is deleted. amazon-eks-ami: a node has the name of its instance's private
+DNS. Inferred: a boot takes a minute.
+"""
+
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from embedded_aws.actions import Call, Row
+from embedded_aws.clock import seconds_here
+from embedded_aws.eks.calls import guard
+from embedded_aws.eks.node_objects import labels_of_others, registered, status, taints_of_group
+from embedded_aws.eks.nodegroup_health import nodes_of
+from embedded_aws.eks.nodegroup_resources import template_of
+from embedded_aws.eks.tables import nodegroups, of_cluster
+from embedded_aws.kubernetes.client import ApiClient, ApiRefusal
+
+_BOOT_SECONDS = 60
+_HEARTBEAT_SECONDS = 10
+_LEASE_SECONDS = 40
+_NODES = "/api/v1/nodes"
+_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+_MERGE = "application/merge-patch+json"
+_APPLY = "application/apply-patch+yaml"
+_STRATEGIC = "application/strategic-merge-patch+json"
+_MICRO_TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+class Kubelets:
+    """The kubelets of one cluster.
+
+    Args:
+        call: in whose account and region.
+        cluster: it.
+        client: an administrator's, of its API server.
+    """
+
+    def __init__(self, call: Call, cluster: Row, client: ApiClient) -> None:
+        self._call = call
+        self._cluster = cluster
+        self._client = client
+        # When each instance was seen first, and when its node last renewed its lease.
+        self._seen: dict[str, float] = {}
+        self._renewed: dict[str, float] = {}
+        self._names: dict[str, str] = {}
+
+    def look(self) -> None:
+        """Register the nodes of instances that have booted, keep the others, remove the gone.
+
+        Raises:
+            ApiRefusal: the API server does not do it.
+            OSError: it does not answer.
+        """
+        there, now = self._joining(), time.monotonic()
+        for instance_id in [each for each in self._names if each not in there]:
+            self._remove(instance_id)
+        for instance_id, group in there.items():
+            seen = self._seen.setdefault(instance_id, now)
+            if instance_id not in self._names:
+                if now - seen >= seconds_here(_BOOT_SECONDS):
+                    self._register(instance_id, group)
+            elif now - self._renewed[instance_id] >= _HEARTBEAT_SECONDS:
+                self._renew(self._names[instance_id])
+                self._renewed[instance_id] = now
+
+    def _joining(self) -> Mapping[str, Row]:
+        """Return the node group of each instance that joins."""
+        with guard:
+            groups = of_cluster(nodegroups(self._call), self._cluster["name"])
+            return {each: group for group in groups for each in nodes_of(self._call, group)}
+
+    def _register(self, instance_id: str, group: Row) -> None:
+        instance = self._call.backend("ec2").get_instance(instance_id)
+        with guard:
+            template = template_of(self._call, group)
+            labels, taints = labels_of_others(self._call, instance, group), taints_of_group(group)
+        node = registered(instance, group, template)
+        name = instance.private_dns_name
+        self._say(name, f"{_NODES}/{name}", {"apiVersion": "v1", "kind": "Node", **node})
+        found = {"status": status(self._cluster, instance, group, template)}
+        self._client.call(
+            "PATCH", f"{_NODES}/{name}/status", found, content_type=_MERGE, **_as(name)
+        )
+        self._renew(name)
+        self._names[instance_id] = name
+        self._renewed[instance_id] = time.monotonic()
+        self._complete(instance, labels, taints)
+
+    def _complete(self, instance: Any, labels: Mapping[str, str], taints: list[Row]) -> None:
+        """Add what others than the kubelet say of a node."""
+        path = f"{_NODES}/{instance.private_dns_name}"
+        provider = f"aws:///{instance.placement.zone}/{instance.id}"
+        changes = {"metadata": {"labels": labels}, "spec": {"providerID": provider}}
+        self._client.call("PATCH", path, changes, content_type=_MERGE)
+        if taints:
+            # Merges the list by keys, so that no controller's taint is put back.
+            self._client.call("PATCH", path, {"spec": {"taints": taints}}, content_type=_STRATEGIC)
+
+    def _renew(self, name: str) -> None:
+        now = datetime.now(UTC).strftime(_MICRO_TIME)
+        lease = {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"name": name},
+            "spec": {
+                "holderIdentity": name,
+                "leaseDurationSeconds": _LEASE_SECONDS,
+                "renewTime": now,
+            },
+        }
+        self._say(name, f"{_LEASES}/{name}", lease)
+
+    def _say(self, node: str, path: str, said: Row) -> None:
+        """Create or change an object as the kubelet of a node: another may have had its name."""
+        path = f"{path}?fieldManager=kubelet&force=true"
+        self._client.call("PATCH", path, said, content_type=_APPLY, **_as(node))
+
+    def _remove(self, instance_id: str) -> None:
+        name = self._names.pop(instance_id)
+        try:
+            self._client.call("DELETE", f"{_NODES}/{name}")
+        except ApiRefusal as error:
+            # Somebody else has deleted it.
+            if error.code != 404:
+                raise
+
+
+def _as(node: str) -> dict[str, str]:
+    return {"user": f"system:node:{node}", "group": "system:nodes"}

@@ -1,0 +1,165 @@
+"""The nodes that register themselves in the API server of a cluster."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from amis import AMAZON_LINUX
+from eks_bench import EksBench, until
+from job_bench import job_aws
+from kube_bench import asked, own_credentials, token
+from node_bench import NodeBench
+
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
+
+pytestmark = pytest.mark.server
+Ask = Callable[[], dict[str, Any]]
+EFA: list[dict[str, Any]] = [
+    {"DeviceIndex": 0, "NetworkCardIndex": 0},
+    {"DeviceIndex": 1, "NetworkCardIndex": 0, "InterfaceType": "efa-only"},
+]
+
+
+@pytest.fixture(scope="module")
+def kubernetes_aws(
+    built_kubernetes: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EmbeddedAws]:
+    with job_aws(tmp_path_factory.mktemp("eks"), JobSettings(speed=3000), kubernetes=True) as aws:
+        yield aws
+
+
+@pytest.fixture
+def nodes(kubernetes_aws: EmbeddedAws) -> Iterator[NodeBench]:
+    """What has a cluster, whose control plane ends with the test."""
+    found = NodeBench(EksBench(kubernetes_aws))
+    yield found
+    for name in found.eks.list_nodegroups(clusterName=found.bench.name)["nodegroups"]:
+        found.eks.delete_nodegroup(clusterName=found.bench.name, nodegroupName=name)
+    until(lambda: not found.eks.list_nodegroups(clusterName=found.bench.name)["nodegroups"])
+    found.eks.delete_cluster(name=found.bench.name)
+
+
+def registered(nodes: NodeBench) -> list[Any]:
+    bearer = token(nodes.bench.aws, nodes.bench.name, own_credentials(nodes.bench.aws))
+    found: list[Any] = asked(nodes.cluster, bearer, "GET", "/api/v1/nodes")[1]["items"]
+    return found
+
+
+def node(nodes: NodeBench, **fields: Any) -> Any:
+    """Create a node group of one node, and return the node once it takes pods."""
+    nodes.create(**fields)
+    until(lambda: [each for each in registered(nodes) if settled(each)] != [])
+    [found] = registered(nodes)
+    return found
+
+
+def settled(found: Any) -> bool:
+    taints = [each["key"] for each in found["spec"].get("taints", [])]
+    return "node.kubernetes.io/not-ready" not in taints and "providerID" in found["spec"]
+
+
+def own_template(nodes: NodeBench, kubelet: object = None, **data: Any) -> dict[str, str]:
+    """Create a launch template of p5.48xlarge with an AMI of the user's."""
+    interfaces: list[dict[str, Any]] = [{**each, "Groups": [nodes.cluster_group]} for each in EFA]
+    return nodes.template(
+        **{
+            "ImageId": AMAZON_LINUX,
+            "InstanceType": "p5.48xlarge",
+            "NetworkInterfaces": interfaces,
+            "UserData": nodes.user_data(kubelet),
+            **data,
+        }
+    )
+
+
+def test_a_node_is_the_instance(nodes: NodeBench) -> None:
+    found = node(nodes, labels={"team": "a"})
+
+    [instance] = nodes.instances()
+    zone = instance["Placement"]["AvailabilityZone"]
+    assert found["metadata"]["name"] == instance["PrivateDnsName"]
+    assert found["spec"]["providerID"] == f"aws:///{zone}/{instance['InstanceId']}"
+    labels = found["metadata"]["labels"]
+    assert labels["node.kubernetes.io/instance-type"] == "t3.medium"
+    assert labels["topology.kubernetes.io/zone"] == zone
+    assert labels["eks.amazonaws.com/nodegroup"] == "nodes"
+    assert labels["team"] == "a"
+    addresses = {each["type"]: each["address"] for each in found["status"]["addresses"]}
+    assert addresses["InternalIP"] == instance["PrivateIpAddress"]
+
+
+def test_a_node_has_what_its_type_has_and_less_for_pods(nodes: NodeBench) -> None:
+    status = node(nodes)["status"]
+
+    # 3 interfaces of 6 addresses.
+    assert status["capacity"]["pods"] == "17"
+    assert status["capacity"]["cpu"] == "2"
+    assert status["allocatable"]["cpu"] == "1930m"
+    memory, left = (
+        int(status[each]["memory"].removesuffix("Mi")) for each in ("capacity", "allocatable")
+    )
+    assert memory < 4096
+    assert memory - left == 255 + 11 * 17 + 100
+
+
+def test_a_node_of_a_users_ami_is_as_its_node_config_says(nodes: NodeBench) -> None:
+    kubelet = {
+        "flags": ["--node-labels=a=b,c=d", "--register-with-taints=nvidia.com/gpu=x:NoSchedule"],
+        "maxPodsExpression": "((default_enis - 1) * (ips_per_eni - 1)) + 2",
+    }
+    found = node(nodes, launchTemplate=own_template(nodes, kubelet))
+
+    labels = found["metadata"]["labels"]
+    assert (labels["a"], labels["c"]) == ("b", "d")
+    assert found["spec"]["taints"] == [
+        {"key": "nvidia.com/gpu", "value": "x", "effect": "NoSchedule"}
+    ]
+    assert found["status"]["capacity"]["pods"] == "51"
+    # No device plugin runs.
+    assert "nvidia.com/gpu" not in found["status"]["capacity"]
+
+
+def test_the_default_of_most_pods_counts_an_interface_without_addresses(nodes: NodeBench) -> None:
+    found = node(nodes, launchTemplate=own_template(nodes))
+
+    assert found["status"]["capacity"]["pods"] == "100"
+
+
+def test_taints_of_the_node_group_reach_a_node(nodes: NodeBench) -> None:
+    taint = {"key": "dedicated", "value": "a", "effect": "NO_EXECUTE"}
+    found = node(nodes, taints=[taint])
+
+    assert found["spec"]["taints"] == [{"key": "dedicated", "value": "a", "effect": "NoExecute"}]
+
+
+def test_a_node_goes_with_its_instance_and_another_comes(nodes: NodeBench) -> None:
+    first = node(nodes)["spec"]["providerID"]
+    [instance] = nodes.instances()
+
+    nodes.ec2.terminate_instances(InstanceIds=[instance["InstanceId"]])
+
+    # The name, which is that of the address, may be the same.
+    until(lambda: [each["spec"].get("providerID") for each in registered(nodes)] != [first])
+    until(lambda: [each for each in registered(nodes) if settled(each)] != [])
+    assert [each["spec"]["providerID"] for each in registered(nodes)] != [first]
+
+
+def test_a_label_that_the_kubelet_refuses_lets_no_node_join(nodes: NodeBench) -> None:
+    kubelet = {"flags": ["--node-labels=node-role.kubernetes.io/train=x"]}
+
+    group = nodes.create(launchTemplate=own_template(nodes, kubelet))
+
+    assert group["status"] == "CREATE_FAILED"
+    assert "node-role.kubernetes.io/train" in group["health"]["issues"][0]["message"]
+    assert registered(nodes) == []
+
+
+@pytest.mark.parametrize("expression", ["max_pods.size()", "unknown + 1", "1 +", "9 ** 9"])
+def test_an_expression_that_nodeadm_cannot_read_lets_no_node_join(
+    nodes: NodeBench, expression: str
+) -> None:
+    group = nodes.create(launchTemplate=own_template(nodes, {"maxPodsExpression": expression}))
+
+    assert group["status"] == "CREATE_FAILED"
+    assert "maxPodsExpression" in group["health"]["issues"][0]["message"]
