@@ -8,13 +8,16 @@ from amis import AMAZON_LINUX
 from eks_bench import EksBench, until
 from job_bench import job_aws
 from kube_bench import asked, own_credentials, token
-from node_bench import NodeBench
+from node_bench import ONE, NodeBench
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
 
 pytestmark = pytest.mark.server
 Ask = Callable[[], dict[str, Any]]
+FOLDER = "/var/lib/kubelet/device-plugins"
+EFA_PLUGIN = "602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/aws-efa-k8s-device-plugin:v0.5.20"
+SETS = "/apis/apps/v1/namespaces/kube-system/daemonsets"
 EFA: list[dict[str, Any]] = [
     {"DeviceIndex": 0, "NetworkCardIndex": 0},
     {"DeviceIndex": 1, "NetworkCardIndex": 0, "InterfaceType": "efa-only"},
@@ -124,6 +127,120 @@ def test_the_default_of_most_pods_counts_an_interface_without_addresses(nodes: N
     found = node(nodes, launchTemplate=own_template(nodes))
 
     assert found["status"]["capacity"]["pods"] == "100"
+
+
+def plugin(image: str, *tolerated: str, folder: str = FOLDER) -> dict[str, Any]:
+    """A DaemonSet of a device plugin, as vendors publish them."""
+    labels = {"name": "plugin"}
+    container = {
+        "name": "plugin",
+        "image": image,
+        "securityContext": {"privileged": True},
+        "volumeMounts": [{"name": "sockets", "mountPath": FOLDER}],
+    }
+    pod = {
+        "tolerations": [{"key": key, "operator": "Exists"} for key in tolerated],
+        "containers": [container],
+        "volumes": [{"name": "sockets", "hostPath": {"path": folder}}],
+    }
+    template = {"metadata": {"labels": labels}, "spec": pod}
+    return {
+        "metadata": {"name": "plugin"},
+        "spec": {"selector": {"matchLabels": labels}, "template": template},
+    }
+
+
+def ask(nodes: NodeBench, method: str, path: str, body: object = None) -> Any:
+    bearer = token(nodes.bench.aws, nodes.bench.name, own_credentials(nodes.bench.aws))
+    status, found = asked(nodes.cluster, bearer, method, path, body)
+    assert status < 300, found
+    return found
+
+
+def pods(nodes: NodeBench) -> list[Any]:
+    found: list[Any] = ask(nodes, "GET", "/api/v1/namespaces/kube-system/pods")["items"]
+    return found
+
+
+def allocatable(nodes: NodeBench) -> dict[str, str]:
+    [found] = registered(nodes)
+    sizes: dict[str, str] = found["status"]["allocatable"]
+    return sizes
+
+
+@pytest.fixture
+def tainted(nodes: NodeBench) -> NodeBench:
+    """What has a node with EFA, tainted as nodes with accelerators are."""
+    kubelet = {"flags": ["--register-with-taints=nvidia.com/gpu=x:NoSchedule"]}
+    node(nodes, launchTemplate=own_template(nodes, kubelet))
+    return nodes
+
+
+def test_a_device_plugin_that_tolerates_the_taint_announces_what_is_there(
+    tainted: NodeBench,
+) -> None:
+    ask(tainted, "POST", SETS, plugin(EFA_PLUGIN, "nvidia.com/gpu"))
+
+    until(lambda: allocatable(tainted).get("vpc.amazonaws.com/efa") == "1")
+    until(lambda: ask(tainted, "GET", f"{SETS}/plugin")["status"].get("numberReady") == 1)
+
+    ask(tainted, "DELETE", f"{SETS}/plugin")
+
+    until(lambda: allocatable(tainted)["vpc.amazonaws.com/efa"] == "0")
+    until(lambda: pods(tainted) == [])
+
+
+def test_a_device_plugin_without_the_toleration_does_not_run(tainted: NodeBench) -> None:
+    ask(tainted, "POST", SETS, plugin(EFA_PLUGIN, "CriticalAddonsOnly"))
+
+    until(lambda: "observedGeneration" in ask(tainted, "GET", f"{SETS}/plugin")["status"])
+
+    assert ask(tainted, "GET", f"{SETS}/plugin")["status"]["desiredNumberScheduled"] == 0
+    assert "vpc.amazonaws.com/efa" not in allocatable(tainted)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param(plugin(EFA_PLUGIN, "nvidia.com/gpu", folder="/var"), id="another folder"),
+        pytest.param(
+            plugin("nvcr.io/nvidia/k8s-device-plugin:v0.20.0", "nvidia.com/gpu"), id="AMI"
+        ),
+        pytest.param(plugin("example.com/trainer:1", "nvidia.com/gpu"), id="another image"),
+    ],
+)
+def test_what_is_no_plugin_of_what_the_node_has_announces_nothing(
+    tainted: NodeBench, given: dict[str, Any]
+) -> None:
+    ask(tainted, "POST", SETS, given)
+
+    until(lambda: [each for each in pods(tainted) if "containerStatuses" in each["status"]] != [])
+    assert {"vpc.amazonaws.com/efa", "nvidia.com/gpu"}.isdisjoint(allocatable(tainted))
+
+
+def test_a_pod_beyond_the_addresses_of_its_node_waits(nodes: NodeBench) -> None:
+    node(nodes, scalingConfig=ONE)
+    spec = {"containers": [{"name": "one", "image": "one"}]}
+    # 3 interfaces with 5 addresses for pods each; the kubelet takes 17.
+    body = {
+        "metadata": {"name": "many"},
+        "spec": {
+            "replicas": 16,
+            "selector": {"matchLabels": {"name": "many"}},
+            "template": {"metadata": {"labels": {"name": "many"}}, "spec": spec},
+        },
+    }
+    ask(nodes, "POST", "/apis/apps/v1/namespaces/kube-system/deployments", body)
+
+    def without_address() -> int:
+        states = [
+            each["state"]["waiting"]["message"]
+            for pod in pods(nodes)
+            for each in pod["status"].get("containerStatuses", [])
+        ]
+        return sum("IP address" in each for each in states)
+
+    until(lambda: without_address() == 1)
 
 
 def test_taints_of_the_node_group_reach_a_node(nodes: NodeBench) -> None:

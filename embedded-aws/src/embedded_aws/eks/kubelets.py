@@ -9,14 +9,15 @@ DNS. Inferred: a boot takes a minute.
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.clock import seconds_here
 from embedded_aws.eks.calls import guard
+from embedded_aws.eks.node_machines import Machine
 from embedded_aws.eks.node_objects import labels_of_others, registered, status, taints_of_group
 from embedded_aws.eks.nodegroup_health import nodes_of
 from embedded_aws.eks.nodegroup_resources import template_of
+from embedded_aws.eks.pods import Pods, as_node
 from embedded_aws.eks.tables import nodegroups, of_cluster
 from embedded_aws.kubernetes.client import ApiClient, ApiRefusal
 
@@ -47,7 +48,8 @@ class Kubelets:
         # When each instance was seen first, and when its node last renewed its lease.
         self._seen: dict[str, float] = {}
         self._renewed: dict[str, float] = {}
-        self._names: dict[str, str] = {}
+        self._machines: dict[str, Machine] = {}
+        self._pods = Pods(client)
 
     def look(self) -> None:
         """Register the nodes of instances that have booted, keep the others, remove the gone.
@@ -57,16 +59,19 @@ class Kubelets:
             OSError: it does not answer.
         """
         there, now = self._joining(), time.monotonic()
-        for instance_id in [each for each in self._names if each not in there]:
+        for instance_id in [each for each in self._machines if each not in there]:
             self._remove(instance_id)
         for instance_id, group in there.items():
             seen = self._seen.setdefault(instance_id, now)
-            if instance_id not in self._names:
+            machine = self._machines.get(instance_id)
+            if machine is None:
                 if now - seen >= seconds_here(_BOOT_SECONDS):
                     self._register(instance_id, group)
             elif now - self._renewed[instance_id] >= _HEARTBEAT_SECONDS:
-                self._renew(self._names[instance_id])
+                self._renew(machine.instance.private_dns_name)
                 self._renewed[instance_id] = now
+        machines = self._machines.values()
+        self._pods.look({each.instance.private_dns_name: each for each in machines})
 
     def _joining(self) -> Mapping[str, Row]:
         """Return the node group of each instance that joins."""
@@ -78,21 +83,23 @@ class Kubelets:
         instance = self._call.backend("ec2").get_instance(instance_id)
         with guard:
             template = template_of(self._call, group)
-            labels, taints = labels_of_others(self._call, instance, group), taints_of_group(group)
-        node = registered(instance, group, template)
+            machine = Machine(instance=instance, group=group, template=template)
+            labels = labels_of_others(self._call, machine)
         name = instance.private_dns_name
-        self._say(name, f"{_NODES}/{name}", {"apiVersion": "v1", "kind": "Node", **node})
-        found = {"status": status(self._cluster, instance, group, template)}
+        node = {"apiVersion": "v1", "kind": "Node", **registered(machine)}
+        self._say(name, f"{_NODES}/{name}", node)
+        found = {"status": status(machine, self._cluster["version"])}
         self._client.call(
-            "PATCH", f"{_NODES}/{name}/status", found, content_type=_MERGE, **_as(name)
+            "PATCH", f"{_NODES}/{name}/status", found, content_type=_MERGE, **as_node(name)
         )
         self._renew(name)
-        self._names[instance_id] = name
+        self._machines[instance_id] = machine
         self._renewed[instance_id] = time.monotonic()
-        self._complete(instance, labels, taints)
+        self._complete(machine, labels)
 
-    def _complete(self, instance: Any, labels: Mapping[str, str], taints: list[Row]) -> None:
+    def _complete(self, machine: Machine, labels: Mapping[str, str]) -> None:
         """Add what others than the kubelet say of a node."""
+        instance, taints = machine.instance, taints_of_group(machine.group)
         path = f"{_NODES}/{instance.private_dns_name}"
         provider = f"aws:///{instance.placement.zone}/{instance.id}"
         changes = {"metadata": {"labels": labels}, "spec": {"providerID": provider}}
@@ -118,17 +125,13 @@ class Kubelets:
     def _say(self, node: str, path: str, said: Row) -> None:
         """Create or change an object as the kubelet of a node: another may have had its name."""
         path = f"{path}?fieldManager=kubelet&force=true"
-        self._client.call("PATCH", path, said, content_type=_APPLY, **_as(node))
+        self._client.call("PATCH", path, said, content_type=_APPLY, **as_node(node))
 
     def _remove(self, instance_id: str) -> None:
-        name = self._names.pop(instance_id)
+        name = self._machines.pop(instance_id).instance.private_dns_name
         try:
             self._client.call("DELETE", f"{_NODES}/{name}")
         except ApiRefusal as error:
             # Somebody else has deleted it.
             if error.code != 404:
                 raise
-
-
-def _as(node: str) -> dict[str, str]:
-    return {"user": f"system:node:{node}", "group": "system:nodes"}

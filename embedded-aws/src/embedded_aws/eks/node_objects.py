@@ -12,12 +12,10 @@ from typing import Any
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.cloudformation.clients import client
-from embedded_aws.ec2.instance_types import require
-from embedded_aws.ec2.network_interfaces import kind_of
 from embedded_aws.ec2.zones import zone_of
 from embedded_aws.eks.node_config import labels_of, node_config, taints_of
+from embedded_aws.eks.node_machines import Machine
 from embedded_aws.eks.node_resources import resources_of
-from embedded_aws.plugins import find_for_ami
 
 _ARCHITECTURES = {"x86_64": "amd64", "arm64": "arm64"}
 _EFFECTS = {
@@ -28,50 +26,39 @@ _EFFECTS = {
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def registered(instance: Any, group: Row, template: Mapping[str, Any]) -> Row:
-    """Return the node as its kubelet registers it.
-
-    Args:
-        instance: moto's.
-        group: its node group.
-        template: data of the launch template that it was launched from.
-    """
-    spec, name = node_config(template), instance.private_dns_name
-    own_ami = group["amiType"] == "CUSTOM"
-    architecture = require(instance.instance_type)["ProcessorInfo"]["SupportedArchitectures"][0]
+def registered(machine: Machine) -> Row:
+    """Return the node as its kubelet registers it."""
+    spec, name = node_config(machine.template), machine.instance.private_dns_name
+    group = {} if machine.group["amiType"] == "CUSTOM" else machine.group
     return {
         "metadata": {
             "name": name,
             "labels": {
-                **({} if own_ami else group.get("labels", {})),
+                **group.get("labels", {}),
                 **labels_of(spec),
-                "kubernetes.io/arch": _ARCHITECTURES[architecture],
+                "kubernetes.io/arch": _architecture(machine),
                 "kubernetes.io/os": "linux",
                 "kubernetes.io/hostname": name,
             },
         },
-        "spec": {"taints": [*taints_of(spec), *([] if own_ami else taints_of_group(group))]},
+        "spec": {"taints": [*taints_of(spec), *taints_of_group(group)]},
     }
 
 
-def status(cluster: Row, instance: Any, group: Row, template: Mapping[str, Any]) -> Row:
+def status(machine: Machine, version: str) -> Row:
     """Return the status of a node that is ready, before any device plugin runs on it.
 
     Args:
-        cluster: its cluster.
-        instance: moto's.
-        group: its node group.
-        template: data of the launch template that it was launched from.
+        machine: what it runs on.
+        version: of its cluster, which an AMI of the user's is taken to have.
     """
+    instance = machine.instance
     resources = resources_of(
-        require(instance.instance_type),
-        template,
-        node_config(template),
-        huge_pages=_huge_pages(instance, template),
+        machine.record,
+        machine.template,
+        node_config(machine.template),
+        huge_pages=machine.huge_pages,
     )
-    # Inferred of an AMI of the user's, which does not say.
-    version = group.get("version", cluster["version"])
-    architecture = require(instance.instance_type)["ProcessorInfo"]["SupportedArchitectures"][0]
     addresses = {
         "InternalIP": instance.private_ip,
         "InternalDNS": instance.private_dns_name,
@@ -84,9 +71,9 @@ def status(cluster: Row, instance: Any, group: Row, template: Mapping[str, Any])
         "addresses": [{"type": kind, "address": each} for kind, each in addresses.items()],
         "nodeInfo": {
             **dict.fromkeys(("bootID", "machineID", "kernelVersion", "kubeProxyVersion"), ""),
-            "architecture": _ARCHITECTURES[architecture],
+            "architecture": _architecture(machine),
             "containerRuntimeVersion": "containerd://2",
-            "kubeletVersion": f"v{version}.0",
+            "kubeletVersion": f"v{machine.group.get('version', version)}.0",
             "operatingSystem": "linux",
             "osImage": "",
             "systemUUID": instance.id,
@@ -94,8 +81,9 @@ def status(cluster: Row, instance: Any, group: Row, template: Mapping[str, Any])
     }
 
 
-def labels_of_others(call: Call, instance: Any, group: Row) -> dict[str, str]:
+def labels_of_others(call: Call, machine: Machine) -> dict[str, str]:
     """Return the labels that the cloud's controller and EKS give a node."""
+    instance, group = machine.instance, machine.group
     zone = instance.placement.zone
     named = zone_of(call.region, zone)
     ec2 = client("ec2", account=call.account, region=call.region)
@@ -117,7 +105,7 @@ def labels_of_others(call: Call, instance: Any, group: Row) -> dict[str, str]:
     }
 
 
-def taints_of_group(group: Row) -> list[Row]:
+def taints_of_group(group: Mapping[str, Any]) -> list[Row]:
     """Return the taints of a node group as a node has them."""
     return [
         {"key": each["key"], "value": each.get("value", ""), "effect": _EFFECTS[each["effect"]]}
@@ -142,11 +130,5 @@ def _conditions() -> Iterator[Row]:
         }
 
 
-def _huge_pages(instance: Any, template: Mapping[str, Any]) -> int:
-    """Return how many huge pages the AMI reserves for the devices that it finds."""
-    by_device = find_for_ami(instance, lambda plugin: plugin.huge_pages()) or {}
-    record = require(instance.instance_type)
-    devices = {gpu["Manufacturer"].lower() for gpu in record.get("GpuInfo", {}).get("Gpus", [])}
-    if any(kind_of(each).startswith("efa") for each in template.get("NetworkInterfaces", [])):
-        devices.add("efa")
-    return max((pages for device, pages in by_device.items() if device in devices), default=0)
+def _architecture(machine: Machine) -> str:
+    return _ARCHITECTURES[machine.record["ProcessorInfo"]["SupportedArchitectures"][0]]

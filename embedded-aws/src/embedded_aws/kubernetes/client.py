@@ -33,6 +33,7 @@ class ApiClient:
     """Speaks to an API server as one user, by one connection for each thread.
 
     Attributes:
+        authority: file of the certificate that the server's is signed by.
         certificate: file of the user's certificate.
         key: file of its key.
 
@@ -44,7 +45,7 @@ class ApiClient:
     """
 
     def __init__(self, *, port: int, authority: Path, certificate: Path, key: Path) -> None:
-        self.certificate, self.key = certificate, key
+        self.authority, self.certificate, self.key = authority, certificate, key
         self._port = port
         self._context = ssl.create_default_context(cafile=str(authority))
         self._context.load_cert_chain(certificate, key)
