@@ -30,7 +30,7 @@ COMMANDS, GPU_TOOLS = "tests/ladder/test_commands.py", "tests/ladder/test_gpu_to
 CONTAINERS, CATALOGUE = "tests/containers/test_commands.py", "tests/cli/test_catalogue.py"
 OPTIONS = "tests/cli/test_documented_options.py"
 JOB, READY_JOBS = "tests/offline/test_job.py", "tests/offline/test_ready_jobs.py"
-EKS = "tests/offline/test_eks.py"
+EKS, KUBE = "tests/offline/test_eks.py", "tests/offline/test_kube.py"
 EC2_JOBS = "tests/offline/test_ec2_jobs.py"
 FRESH = "tests/offline/test_fresh_account.py"
 PIPELINE, BUILD = "tests/offline/test_ami_pipeline.py", "tests/cli/ami/test_build.py"
@@ -134,6 +134,8 @@ ELSEWHERE: dict[str, str | tuple[str, str]] = {
         COMMANDS,
         '"publish", str(output / "manifest.json"), "--test"',
     ),
+    "trainshed kube apply TrainCluster": (KUBE, 'kube("apply", "kube.yaml", "--wait-minutes"'),
+    "trainshed kube apply TrainCluster --dry-run": (KUBE, '"apply", "kube.yaml", "--dry-run"'),
     "trainshed kube config TrainCluster": (EKS, '"kube", "config", "kube.yaml"'),
     "trainshed kube nodes TrainCluster": (EKS, '["config", "nodes"]'),
     "trainshed catalogue sync": (CATALOGUE, '"catalogue", "sync", "--output"'),

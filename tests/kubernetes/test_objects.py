@@ -58,7 +58,10 @@ def kubeconfig(api_server: ApiServer, tmp_path_factory: pytest.TempPathFactory) 
     """The administrator's, for kubectl."""
     client = api_server.control_plane.administrator
     file = tmp_path_factory.mktemp("kubectl") / "config"
-    entry = {"server": api_server.cluster.endpoint, "certificate-authority": str(client.authority)}
+    entry = {
+        "server": api_server.cluster.endpoint,
+        "certificate-authority": str(api_server.control_plane.authority),
+    }
     user = {"client-certificate": str(client.certificate), "client-key": str(client.key)}
     config = {
         "apiVersion": "v1",

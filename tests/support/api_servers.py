@@ -83,24 +83,24 @@ def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
         found.stop()
 
 
-def known(control_plane: ControlPlane) -> EksCluster:
-    """Return what EKS would say of a control plane."""
+def known(control_plane: ControlPlane, endpoint: str | None = None) -> EksCluster:
+    """Return what EKS would say of a control plane, at its endpoint or at another one."""
     return EksCluster(
         name="kube",
         region=Region("us-west-2"),
-        endpoint=control_plane.endpoint,
+        endpoint=endpoint or control_plane.endpoint,
         authority=b64encode(control_plane.authority.read_bytes()).decode(),
     )
 
 
-def administrator(control_plane: ControlPlane) -> Client:
+def administrator(control_plane: ControlPlane, endpoint: str | None = None) -> Client:
     """Return our client, which here has a certificate and not a token."""
     administrator = control_plane.administrator
     config = SingleConfig(
         context_name="kube",
         context=Context(cluster="kube"),
         cluster=Cluster(
-            server=control_plane.endpoint, certificate_auth=str(control_plane.authority)
+            server=endpoint or control_plane.endpoint, certificate_auth=str(control_plane.authority)
         ),
         user=User(client_cert=str(administrator.certificate), client_key=str(administrator.key)),
         fname=Path("/kubeconfig"),

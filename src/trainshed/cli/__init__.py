@@ -26,7 +26,7 @@ GROUPS = {
     "offline": "An AWS on this machine: no account, no network, no cost.",
     "rehearse": "A job of a cluster on this machine, before you pay for a node.",
     "job": "Jobs of a cluster: submit, watch, logs, cancel, why one fails; a shell on its nodes.",
-    "kube": "Kubernetes of a cluster on Amazon EKS: kubectl's configuration, what nodes have.",
+    "kube": "Kubernetes of a cluster on Amazon EKS: what it needs, kubectl, what nodes have.",
     "bench": "Logs of collective benchmarks: read, judged, drawn.",
     "container": "Container images: built, compared with AMIs, pushed to a cluster's repository.",
     "upgrade": "What another version of trainshed would change in your project.",

@@ -17,11 +17,15 @@ from trainshed.cli.cluster import (
 )
 from trainshed.cli.options import JsonOption, region_option
 from trainshed.cli.output import print_json, print_records, say
+from trainshed.cli.progress import progress
 from trainshed.errors import TrainshedError
+from trainshed.kubernetes.apply_progress import apply_and_wait
+from trainshed.kubernetes.applying import Applier, ApplyStep
 from trainshed.kubernetes.client import connect
 from trainshed.kubernetes.cluster import EksCluster, find_cluster
 from trainshed.kubernetes.kubeconfig import kubeconfig_file, write_context
 from trainshed.kubernetes.nodes import KubernetesNode, NodesPlan, differences, find_nodes
+from trainshed.kubernetes.objects import ObjectsPlan
 from trainshed.kubernetes.token import make_token
 from trainshed.orchestrators import part
 from trainshed.plan import ClusterPlan
@@ -110,6 +114,52 @@ def nodes(
             say(f"all {len(found)} nodes are as planned")
     if differs:
         raise typer.Exit(1)
+
+
+@app.command()
+def apply(
+    cluster: ClusterArgument,
+    clusters: ClustersOption = ALL_CLUSTERS,
+    region: RegionOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only ask the API server what would change.")
+    ] = False,
+    wait_minutes: Annotated[
+        float,
+        typer.Option(min=0, help="Wait so long until everything is ready.", metavar="MINUTES"),
+    ] = 10,
+    as_json: JsonOption = False,
+) -> None:
+    """Apply what Kubernetes needs of a cluster: kube/CLUSTER.yaml, as synthesis writes it.
+
+    Server-side apply, by the field manager trainshed. It deletes what it applied before and what
+    the cluster no longer has, and nothing else. After a failure or an interruption, run the same
+    command again.
+    """
+    plan = _planned(cluster, clusters, region)
+    planned: ObjectsPlan = part(plan.orchestrator, "kubernetes").planned_objects(plan)
+    eks = _cluster(plan)
+    with connect(eks) as client, progress() as show:
+        applier = Applier(client, eks, planned)
+        show(f"asking the API server of {eks.name} what would change")
+        steps = applier.plan()
+        if not dry_run:
+            apply_and_wait(applier, steps, minutes=wait_minutes, show=show)
+    if as_json:
+        print_json([asdict(each) for each in steps])
+    else:
+        _show_steps(steps, "would be" if dry_run else "is")
+
+
+def _show_steps(steps: tuple[ApplyStep, ...], heading: str) -> None:
+    print_records(
+        [asdict(each) for each in steps],
+        columns=("name", "outcome"),
+        headings={"name": "object", "outcome": heading},
+    )
+    for each in steps:
+        for change in each.changes:
+            say(f"{each.name}: {change.field}: {change.before} -> {change.after}")
 
 
 def _show_nodes(planned: NodesPlan, found: tuple[KubernetesNode, ...]) -> None:

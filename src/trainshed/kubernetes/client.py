@@ -16,6 +16,7 @@ from trainshed.kubernetes.token import Token, make_token
 # Who owns the fields that trainshed sets, for server-side apply.
 FIELD_MANAGER = "trainshed"
 _UNAUTHORIZED, _FORBIDDEN = 401, 403
+_CONNECTION_RETRIES = 2
 
 
 class ApiRefusal(Failure):
@@ -100,7 +101,7 @@ class _TokenTransport(httpx2.HTTPTransport):
     def __init__(
         self, renew: Callable[[], Token], *, context: ssl.SSLContext, proxy: str | None
     ) -> None:
-        super().__init__(verify=context, proxy=proxy)
+        super().__init__(verify=context, proxy=proxy, retries=_CONNECTION_RETRIES)
         self._renew = renew
         self._token: Token | None = None
 

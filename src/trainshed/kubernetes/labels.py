@@ -8,8 +8,10 @@ from lightkube.models.meta_v1 import ObjectMeta
 from trainshed.account.tags import CLUSTER_LABEL
 
 # kubernetes.io, "Recommended Labels".
-_MANAGED_BY = "app.kubernetes.io/managed-by"
+_MANAGED_BY, _COMPONENT = "app.kubernetes.io/managed-by", "app.kubernetes.io/component"
 _US = "trainshed"
+# What the cluster itself has; jobs come and go by themselves.
+_CLUSTER = "cluster"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +29,7 @@ class OwnedObjects:
     @property
     def labels(self) -> Mapping[str, str]:
         """Labels by which its objects are found."""
-        return {_MANAGED_BY: _US, CLUSTER_LABEL: self.cluster}
+        return {_MANAGED_BY: _US, _COMPONENT: _CLUSTER, CLUSTER_LABEL: self.cluster}
 
     def name(self, part: str) -> str:
         """Return the name of an object that is not in the namespace.

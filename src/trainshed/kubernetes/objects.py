@@ -42,6 +42,9 @@ OWNER, OWNER_KEY = "trainshed", "cluster"
 LUSTRE_CLAIM = "lustre"
 _RBAC = "rbac.authorization.k8s.io"
 _YAML_WIDTH = 1000
+# A volume must have a size, which nobody compares with the file system's. Not that of the file
+# system: it may grow, and a claim's size is fixed.
+_SIZE = "1200Gi"
 _READ = ["get", "list", "watch"]
 _WRITE = ["create", "delete", "deletecollection", "patch", "update"]
 
@@ -60,19 +63,6 @@ KubernetesObject: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LustreVolume:
-    """The shared file system of a cluster.
-
-    Attributes:
-        path: where its nodes mount it.
-        gib: its size in GiB.
-    """
-
-    path: str
-    gib: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectsPlan:
     """What the objects of a cluster follow from.
 
@@ -83,7 +73,7 @@ class ObjectsPlan:
         service_account: of its jobs.
         accelerator: resource, and key of the nodes' taint.
         efa: its nodes have EFA.
-        lustre: its file system, or None.
+        lustre: where its nodes mount its file system, or None.
         editors: groups that submit and end jobs.
         viewers: groups that look at them.
     """
@@ -94,14 +84,19 @@ class ObjectsPlan:
     service_account: str
     accelerator: str
     efa: bool
-    lustre: LustreVolume | None
+    lustre: str | None
     editors: tuple[str, ...]
     viewers: tuple[str, ...]
+
+    @property
+    def owned(self) -> OwnedObjects:
+        """What the objects have in common."""
+        return OwnedObjects(cluster=self.cluster, namespace=self.namespace)
 
 
 def cluster_objects(plan: ObjectsPlan) -> tuple[KubernetesObject, ...]:
     """Return all objects of a cluster; nothing comes before what it needs."""
-    owned = OwnedObjects(cluster=plan.cluster, namespace=plan.namespace)
+    owned = plan.owned
     return (
         Namespace(metadata=owned.metadata(plan.namespace)),
         ConfigMap(metadata=owned.metadata(OWNER, plan.namespace), data={OWNER_KEY: plan.cluster}),
@@ -178,7 +173,7 @@ def _lustre(
     if not plan.lustre:
         return
     volume = owned.name(LUSTRE_CLAIM)
-    size, modes = {"storage": f"{plan.lustre.gib}Gi"}, ["ReadWriteMany"]
+    size, modes = {"storage": _SIZE}, ["ReadWriteMany"]
     here = NodeSelectorRequirement(key=CLUSTER_LABEL, operator="In", values=[plan.cluster])
     yield PersistentVolume(
         metadata=owned.metadata(volume),
@@ -188,7 +183,7 @@ def _lustre(
             # Data is never deleted with what points to it.
             persistentVolumeReclaimPolicy="Retain",
             storageClassName="",
-            local=LocalVolumeSource(path=plan.lustre.path),
+            local=LocalVolumeSource(path=plan.lustre),
             nodeAffinity=VolumeNodeAffinity(
                 required=NodeSelector(nodeSelectorTerms=[NodeSelectorTerm(matchExpressions=[here])])
             ),

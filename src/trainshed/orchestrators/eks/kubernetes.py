@@ -1,15 +1,12 @@
 """What Kubernetes is to have for a cluster of Amazon EKS: its objects, and its nodes."""
 
 from trainshed.kubernetes.nodes import NodesPlan
-from trainshed.kubernetes.objects import LustreVolume, ObjectsPlan
+from trainshed.kubernetes.objects import ObjectsPlan
 from trainshed.orchestrators.eks.access_groups import groups_in
 from trainshed.orchestrators.eks.plan import SERVICE_ACCOUNT, EksPlan
 from trainshed.orchestrators.eks.pods import EFA_RESOURCE
 from trainshed.orchestrators.eks.traits import AccessPolicy
 from trainshed.plan import ClusterPlan
-
-# A volume must have a size, and nobody compares it with the file system's: the smallest one.
-_UNKNOWN_GIB = 1200
 
 
 def planned_objects(plan: ClusterPlan) -> ObjectsPlan:
@@ -22,7 +19,7 @@ def planned_objects(plan: ClusterPlan) -> ObjectsPlan:
         service_account=SERVICE_ACCOUNT,
         accelerator=eks.pod.taint,
         efa=EFA_RESOURCE in eks.pod.resources,
-        lustre=_lustre(plan),
+        lustre=plan.lustre.mount if plan.lustre else None,
         editors=groups_in(eks.namespace, AccessPolicy.EDIT, AccessPolicy.ADMIN),
         viewers=groups_in(eks.namespace, AccessPolicy.VIEW),
     )
@@ -41,13 +38,6 @@ def planned_nodes(plan: ClusterPlan) -> NodesPlan:
         sizes={name: size for name, size in pod.resources.items() if name not in devices},
         taint=pod.taint,
     )
-
-
-def _lustre(plan: ClusterPlan) -> LustreVolume | None:
-    if not (lustre := plan.lustre):
-        return None
-    gib = lustre.new.capacity_gib if lustre.new else _UNKNOWN_GIB
-    return LustreVolume(path=lustre.mount, gib=gib)
 
 
 def _eks(plan: ClusterPlan) -> EksPlan:

@@ -1,0 +1,149 @@
+"""`trainshed kube` on the embedded EKS, behind which is a real API server."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from command_line import Answer, runner
+from job_bench import job_aws
+from kube_bench import credentials_of
+
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
+from embedded_aws.kubernetes.cache import unavailable
+from trainshed.cli import main
+from trainshed.plan import load_fleet
+
+pytestmark = pytest.mark.server
+
+CLUSTER = """name: KubeCluster
+region: us-west-2
+orchestrator: eks
+instance: {type: trn1.32xlarge, nodes: {max: 2}, ami: ami-0123456789abcdef0}
+kubernetes: {access: [{role: Operator, policy: cluster-admin}, {role: Trainer, policy: edit}]}
+"""
+STACKS = ("KubeNetwork", "KubeControlPlane")
+Run = Callable[..., Answer]
+
+
+@pytest.fixture(scope="module")
+def aws(
+    tmp_path_factory: pytest.TempPathFactory, synthesise: Callable[..., Path]
+) -> Iterator[EmbeddedAws]:
+    """One that has the control plane of the cluster, and roles of people."""
+    if reason := unavailable():
+        pytest.skip(reason)
+    file = tmp_path_factory.mktemp("project") / "kube.yaml"
+    file.write_text(CLUSTER)
+    folder = synthesise(load_fleet([file]))
+    # Faster, and CloudFormation would not wait for a control plane, which starts in real seconds.
+    settings = JobSettings(speed=300)
+    with job_aws(tmp_path_factory.mktemp("aws"), settings, kubernetes=True) as found:
+        for role in ("Operator", "Trainer", "Stranger"):
+            make_role(found, role)
+        for name in STACKS:
+            template = json.loads((folder / f"{name}.template.json").read_text())
+            found.deploy(template, stack_name=name)
+        yield found
+
+
+def make_role(aws: EmbeddedAws, name: str) -> None:
+    root = {"AWS": "arn:aws:iam::123456789012:root"}
+    trust = {"Effect": "Allow", "Principal": root, "Action": "sts:AssumeRole"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+    iam = aws.client("iam")
+    iam.create_role(RoleName=name, AssumeRolePolicyDocument=document)
+    allowed = {"Effect": "Allow", "Action": "eks:DescribeCluster", "Resource": "*"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
+    iam.put_role_policy(RoleName=name, PolicyName="describe", PolicyDocument=policy)
+
+
+@pytest.fixture
+def as_role(
+    aws: EmbeddedAws,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[str], Run]:
+    """Run `trainshed kube` with the credentials of a role."""
+    run = runner("trainshed", main, capsys, monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kube.yaml").write_text(CLUSTER)
+
+    def become(role: str) -> Run:
+        aws.lead_here(monkeypatch)
+        found = credentials_of(aws, f"arn:aws:iam::123456789012:role/{role}")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", found.access_key)
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", found.secret_key)
+        monkeypatch.setenv("AWS_SESSION_TOKEN", found.token)
+        return partial(run, "kube")
+
+    return become
+
+
+def test_an_operator_applies_everything_and_a_second_time_nothing(
+    as_role: Callable[[str], Run],
+) -> None:
+    kube = as_role("Operator")
+
+    asked_first = kube("apply", "kube.yaml", "--dry-run", "--json")
+    first = kube("apply", "kube.yaml", "--wait-minutes", "1")
+    second = kube("apply", "kube.yaml", "--json")
+
+    assert {each["outcome"] for each in asked_first.json} == {"created"}
+    assert first.code == 0, first.err
+    assert "Namespace kube" in first.out
+    assert "DaemonSet kube-system/trainshed-kube-efa: created" in first.err
+    assert [each["name"] for each in second.json] == [each["name"] for each in asked_first.json]
+    assert {each["outcome"] for each in second.json} == {"unchanged"}
+
+
+def test_nodes_that_have_not_joined_are_missed(as_role: Callable[[str], Run]) -> None:
+    answer = as_role("Operator")("nodes", "kube.yaml")
+
+    assert answer.code == 1
+    assert "KubeCluster: nodes is 0, planned is 2" in answer.out
+
+
+def test_who_may_only_edit_may_look_at_nodes_once_everything_is_applied(
+    as_role: Callable[[str], Run],
+) -> None:
+    as_role("Operator")("apply", "kube.yaml")
+    kube = as_role("Trainer")
+
+    applied, nodes = kube("apply", "kube.yaml"), kube("nodes", "kube.yaml", "--json")
+
+    assert applied.code == 1
+    assert "give the role another policy in kubernetes.access" in applied.err
+    assert nodes.json["nodes"] == []
+    assert [each["what"] for each in nodes.json["differences"]] == ["nodes"]
+
+
+def test_a_role_without_an_access_entry_is_told_what_to_do(
+    as_role: Callable[[str], Run],
+) -> None:
+    answer = as_role("Stranger")("apply", "kube.yaml")
+
+    assert answer.code == 1
+    assert "no access entry names their role; add it to kubernetes.access" in answer.err
+
+
+def test_kubectl_uses_the_cluster_by_the_kubeconfig(
+    as_role: Callable[[str], Run], tmp_path: Path
+) -> None:
+    kube = as_role("Operator")
+    kube("apply", "kube.yaml")
+
+    assert kube("config", "kube.yaml", "--kubeconfig", "config").code == 0
+    words = ["kubectl", "--kubeconfig", str(tmp_path / "config"), "get", "serviceaccounts"]
+    # PYTHONPATH is no longer ours where kubectl runs us: the environment has what it needs.
+    answer = subprocess.run(
+        [*words, "--output", "name"], capture_output=True, text=True, env=dict(os.environ)
+    )
+
+    assert answer.returncode == 0, answer.stderr
+    assert "serviceaccount/jobs" in answer.stdout.split()
