@@ -22,7 +22,7 @@ locals {
   # A validation sees one variable only. Why a base refuses an orchestrator is said by the error of a
   # function that repeats what it was given and is never given a number here.
   refused    = lookup(local.recipe, "refused", "")
-  refusal    = "${var.accelerator}/${var.orchestrator} on ${local.base_name}: ${local.refused}. Leave out ${var.accelerator}_base."
+  refusal    = "${var.accelerator}/${var.orchestrator} on ${local.base_name}: ${local.refused}. Leave out ${var.accelerator}_base, or choose another orchestrator."
   source_ami = local.refused == "" ? local.recipe.source_ami : parseint(local.refusal, 10)
 
   stamp = "${formatdate("YYYYMMDD'T'hhmmss", timestamp())}Z"
@@ -63,13 +63,16 @@ locals {
     length(var.region_kms_key_ids) > 0 || (length(var.ami_users) > 0 && var.kms_key_id == null)
   )
 
+  # Without the Kubernetes version of eks-1.35.
+  agent = split("-", var.orchestrator)[0]
+
   # In the order they run. A reboot into the pinned kernel follows the first group: drivers build
   # for the kernel that runs.
   scripts = {
     base = ["10-base.sh", "12-agents.sh", "15-kernel.sh"]
     provision = [
       "18-after-reboot.sh", "20-efa.sh", "30-lustre.sh",
-      "40-${var.accelerator}.sh", "50-${var.orchestrator}.sh",
+      "40-${var.accelerator}.sh", "50-${local.agent}.sh",
       "60-first-boot.sh", "65-hardening.sh",
     ]
     verify = ["80-selftest.sh", "85-report.sh"]

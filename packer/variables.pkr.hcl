@@ -30,15 +30,19 @@ variable "accelerator" {
 
 variable "orchestrator" {
   type        = string
-  description = "What starts work on it: ec2 (Docker and nothing more), ecs (AWS Batch, too) or eks."
+  description = "What starts work on it: ec2 (Docker and nothing more), ecs (AWS Batch, too), or EKS with one Kubernetes version: eks-1.34, eks-1.35 or eks-1.36."
 
   validation {
     condition     = var.orchestrator != "batch"
-    error_message = "AWS Batch starts its jobs through the ECS agent. Use orchestrator=ecs, or eks for Batch on EKS."
+    error_message = "AWS Batch starts its jobs through the ECS agent. Use orchestrator=ecs."
   }
   validation {
-    condition     = contains(["ec2", "ecs", "eks", "batch"], var.orchestrator)
-    error_message = "The orchestrator is ec2, ecs or eks. For Slurm and other schedulers of your own, use ec2."
+    condition     = var.orchestrator != "eks"
+    error_message = "An AMI for EKS has the kubelet of one Kubernetes version, that of its cluster. Use orchestrator=eks-1.34, eks-1.35 or eks-1.36."
+  }
+  validation {
+    condition     = contains(["ec2", "ecs", "eks-1.32", "eks-1.34", "eks-1.35", "eks-1.36", "batch", "eks"], var.orchestrator)
+    error_message = "The orchestrator is ec2, ecs, or EKS with a Kubernetes version, for instance eks-1.35. For Slurm and other schedulers of your own, use ec2."
   }
 }
 

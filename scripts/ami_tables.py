@@ -6,6 +6,7 @@ from pathlib import Path
 
 from trainshed.errors import TrainshedError
 from trainshed.findings.pages import as_markdown
+from trainshed.nodes.cells import Cell
 from trainshed.pins.model import ANY, CONTAINER, Component, Pins
 from trainshed.pins.reader import read_pins
 from trainshed.pins.recipe import AmiRecipe, ComponentPin, ami_recipe, component_pin, recipe_names
@@ -44,7 +45,7 @@ def with_tables(document: str, pins: Pins, variables: str) -> str:
 
 
 def cells_table(pins: Pins) -> str:
-    """Return every AMI: base, kernel, driver, runtime and agent of each."""
+    """Return every AMI: base, kernel, driver, runtime and agent of each; or why there is none."""
     rows = []
     for accelerator, agent, base in recipe_names(pins):
         recipe = ami_recipe(pins, accelerator, agent, base)
@@ -58,6 +59,10 @@ def cells_table(pins: Pins) -> str:
                 _named(recipe, [part for part in parts if part]) or "containerd of the base",
             ]
         )
+    for cell in Cell:
+        if not pins.bases_with(cell.accelerator, cell.agent):
+            why = pins.bases[pins.base_of(cell.accelerator)].refused[cell.agent]
+            rows.append([str(cell), f"none: {why}", "", "", ""])
     return _table(["cell", "base and its AMI", "kernel", "driver", "runs containers"], rows)
 
 

@@ -26,7 +26,7 @@ _PIPELINE_HEAD = """
 _COLUMNS = """| field | takes | default | what it is |
 |---|---|---|---|
 """
-_MOST_LISTED = 12
+_MOST_LISTED = 20
 # The schema of one field: JSON enters here.
 Node = dict[str, Any]
 

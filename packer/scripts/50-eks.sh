@@ -6,7 +6,7 @@ source /tmp/trainshed/lib/bake.sh 50-eks
 
 require_command() {
   command -v "$1" >/dev/null || die eks "the source AMI has no $1" \
-    "take an EKS AMI as source_amis.eks in pins.json"
+    "take an EKS AMI as source_amis.eks-VERSION in pins.json"
 }
 
 # What the file /etc/containerd/config.toml is made from when a node joins: Canonical's bootstrap

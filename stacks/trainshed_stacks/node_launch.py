@@ -62,6 +62,7 @@ class NodeLaunch:
             "FirstBoot",
             cluster=plan.name,
             devices=plan.devices,
+            kubernetes=plan.jobs.control_plane.version.name if plan.jobs.control_plane else None,
             lustre=plan.lustre_mount,
             signals=signals,
         )

@@ -112,6 +112,11 @@ ELSEWHERE: dict[str, str | tuple[str, str]] = {
         FRESH,
         "subprocess.run(PUBLISH.split()",
     ),
+    "trainshed ami build neuron eks-1.35": (COMMANDS, '"build", "neuron", "ec2"'),
+    "trainshed ami publish build/neuron-eks-1.35/manifest.json --channel stable": (
+        FRESH,
+        "subprocess.run(PUBLISH.split()",
+    ),
     "trainshed ami build neuron ecs --region us-west-2": (COMMANDS, '"build", "neuron", "ec2"'),
     "trainshed job submit TrainCluster --nodes 4 -- torchrun train.py": (
         JOB,

@@ -1,6 +1,7 @@
 """The AMIs bake: a real `packer build` each, three at a time, on guests.
 
-All nine on the bases that are taken by default, and of Ubuntu 24.04 the one with most on it.
+All on the bases that are taken by default, but of EKS each accelerator's newest version only, and
+one older; of Ubuntu 24.04 the one with most on it.
 """
 
 from typing import Any
@@ -16,8 +17,13 @@ CELLS = [
     *(
         pytest.param((accelerator, orchestrator), id=f"{accelerator}-{orchestrator}")
         for accelerator in ("habana", "neuron", "nvidia")
-        for orchestrator in ("ec2", "ecs", "eks")
+        for orchestrator in ("ec2", "ecs")
     ),
+    pytest.param(("habana", "eks-1.32"), id="habana-eks-1.32"),
+    pytest.param(("neuron", "eks-1.35"), id="neuron-eks-1.35"),
+    pytest.param(("neuron", "eks-1.36"), id="neuron-eks-1.36"),
+    pytest.param(("nvidia", "eks-1.34"), id="nvidia-eks-1.34"),
+    pytest.param(("nvidia", "eks-1.36"), id="nvidia-eks-1.36"),
     pytest.param(("nvidia", "ec2", "ubuntu-24.04"), id="nvidia-ec2-ubuntu-24.04"),
 ]
 
@@ -138,6 +144,15 @@ def test_its_drivers_were_compiled_for_the_pinned_kernel(bake: Bake, recipe: Ami
     for module in ("efa", drivers[bake.accelerator]):
         assert results[f"dkms {module}"]["state"] == "ok"
     assert bake.selftest["ami"]["kernel"] == recipe.kernel
+
+
+def test_a_node_of_eks_has_the_kubelet_of_its_version(bake: Bake) -> None:
+    results = {result["name"]: result for result in bake.selftest["components"]}
+
+    minor = bake.orchestrator.partition("eks-")[2]
+    assert ("kubelet" in results) is bool(minor)
+    if minor:
+        assert (results["kubelet"]["version"], results["kubelet"]["state"]) == (f"{minor}.1", "ok")
 
 
 def test_the_list_of_packages_came_back(bake: Bake) -> None:

@@ -12,7 +12,7 @@ from guest_bench import Bench, Guest
 pytestmark = pytest.mark.ladder
 
 _ECS = pytest.param(("habana", "ecs", "ubuntu", "ecs"), id="habana-ecs")
-_KUBELET = pytest.param(("neuron", "eks", "ec2-user", "kubelet"), id="neuron-eks")
+_KUBELET = pytest.param(("neuron", "eks-1.35", "ec2-user", "kubelet"), id="neuron-eks-1.35")
 
 # What AWS Batch's own part of the user data appends to /etc/ecs/ecs.config, as a public template
 # records it.
@@ -62,7 +62,7 @@ class Pair:
 def pair(request: pytest.FixtureRequest, bakery: Bakery, bench: Bench) -> Iterator[Pair]:
     accelerator, orchestrator, user, agent = request.param
     # The other one bakes meanwhile.
-    bakery.start(("habana", "ecs"), ("neuron", "eks"))
+    bakery.start(("habana", "ecs"), ("neuron", "eks-1.35"))
     bake = bakery.baked(accelerator, orchestrator)
     guests = [bench.launch(bake.image_id, user=user, UserData=_USER_DATA) for _ in range(2)]
     with ThreadPoolExecutor() as pool:

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.ladder
 @pytest.fixture(scope="module")
 def node(bakery: Bakery, bench: Bench) -> Iterator[Guest]:
     """An instance that has joined."""
-    bake = bakery.baked("habana", "eks")
+    bake = bakery.baked("habana", "eks-1.32")
     guest = bench.launch(
         bake.image_id, user="ubuntu", UserData="#!/bin/bash\n/etc/eks/bootstrap.sh train\n"
     )
@@ -41,7 +41,7 @@ def test_habana_is_still_the_default_runtime_and_its_cgroup_driver_is_the_kubele
 
 
 def test_the_kubelet_is_that_of_the_image(node: Guest) -> None:
-    assert node.ssh("/snap/bin/kubelet-eks.daemon --version") == "Kubernetes v1.36.1"
+    assert node.ssh("/snap/bin/kubelet-eks.daemon --version") == "Kubernetes v1.32.1"
 
 
 def test_the_self_test_passes_on_a_node_that_has_joined(node: Guest) -> None:

@@ -22,7 +22,7 @@ BASE = {
     "repository": "https://github.com/example/trainshed",
     "connection": "arn:aws:codeconnections:us-west-2:123456789012:connection/"
     "0a1b2c3d-4e5f-6789-abcd-ef0123456789",
-    "cells": ["neuron/ecs", "nvidia/eks"],
+    "cells": ["neuron/ecs", "nvidia/eks-1.35"],
     "schedule": "cron(0 3 ? * SUN *)",
     "on_commit": True,
     "notify": ["ml-platform@example.com"],
@@ -76,7 +76,7 @@ def test_a_pipeline_is_there_once_deployed(clean_aws: EmbeddedAws, deploy: Deplo
     stack = deploy()
 
     found = project(clean_aws, stack)
-    projects = [stack.outputs[f"{cell}Project"] for cell in ("NeuronEcs", "NvidiaEks")]
+    projects = [stack.outputs[f"{cell}Project"] for cell in ("NeuronEcs", "NvidiaEks135")]
     assert found["webhook"]["status"] == "ACTIVE"
     assert found["artifacts"]["location"] == stack.outputs["Reports"]
     assert schedules(clean_aws) == dict.fromkeys(projects, "cron(0 3 ? * SUN *)")

@@ -50,7 +50,7 @@ def make_aws(
         bench = job_bench.job_aws(tmp_path_factory.mktemp("aws"), JobSettings(speed=3000))
         running.append(bench)
         found = bench.__enter__()
-        publish_ami(found, "neuron/eks")
+        publish_ami(found, "neuron/eks-1.35")
         return found
 
     yield make

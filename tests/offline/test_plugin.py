@@ -16,7 +16,7 @@ from trainshed.nodes.cells import Cell
 from trainshed.offline.plugin import PLUGIN
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.pins.reader import read_pins
-from trainshed.pins.recipe import ami_recipe, recipe_names
+from trainshed.pins.recipe import recipe_names
 from trainshed_node import scratch
 
 
@@ -108,9 +108,10 @@ def test_every_stand_in_has_a_root_to_boot(clean_aws: EmbeddedAws, cell: str) ->
     ]
 
     assert len(fitting) == 1
-    recipe = ami_recipe(read_pins(packer_folder() / "pins.json"), *cell.split("/"))
-    assert images[0]["RootDeviceName"] == recipe.root_device
-    assert {"Key": "trainshed:base", "Value": recipe.base} in images[0]["Tags"]
+    pins = read_pins(packer_folder() / "pins.json")
+    base = pins.base_of(cell.partition("/")[0])
+    assert images[0]["RootDeviceName"] == pins.bases[base].root_device
+    assert {"Key": "trainshed:base", "Value": base} in images[0]["Tags"]
 
 
 def test_every_ami_that_can_be_baked_mounts_the_instance_store_as_its_first_boot_does() -> None:

@@ -307,7 +307,10 @@ def test_an_image_without_a_lustre_client_fails_at_once_and_holds_what_runs_jobs
     ("document", "message"),
     [
         ([], "is not a JSON object"),
-        ({"regions": "x"}, "does not know regions; known are cluster, devices, lustre, region, s"),
+        (
+            {"regions": "x"},
+            "does not know regions; known are cluster, devices, kubernetes, lustre,",
+        ),
         ({"cluster": "", "region": "x"}, "cluster must be a text and is ''"),
         ({"cluster": "Train"}, "region must be a text"),
         ({"devices": 8}, "devices must be an object"),

@@ -158,7 +158,7 @@ def test_on_the_build_instance_nothing_has_started_yet(machine: NodeRoot) -> Non
 
 
 def test_on_eks_there_is_gdrcopy_and_no_dcgm(machine: NodeRoot) -> None:
-    pin(machine, orchestrator="eks")
+    pin(machine, orchestrator="eks-1.35")
 
     assert states(tools(machine)) == {"GDRCopy": "ok"}
 

@@ -66,6 +66,40 @@ def test_a_node_with_all_its_devices_takes_jobs_and_says_so(bare: ClusterNode, k
     assert boot.state["outcome"] == "ok"
 
 
+@pytest.mark.parametrize(
+    ("command", "printed"),
+    [
+        ("kubelet", "Kubernetes v1.35.4-eks-40737a8"),
+        ("snap", "Name         Version  Rev\nkubelet-eks  1.35.4   123"),
+    ],
+)
+def test_a_node_with_the_kubelet_of_its_cluster_takes_pods(
+    machine: ClusterNode, command: str, printed: str
+) -> None:
+    machine.joins("1.35")
+    machine.tool(f"usr/local/bin/{command}", printed)
+
+    boot = machine.boot()
+
+    assert (boot.code, boot.error, boot.tag) == (0, "", "ok")
+
+
+def test_a_kubelet_of_another_minor_version_is_refused(machine: ClusterNode) -> None:
+    machine.joins("1.35")
+    machine.tool("usr/local/bin/kubelet", "Kubernetes v1.34.9-eks-40737a8")
+
+    refused(
+        machine.boot(),
+        "kubelet: is of Kubernetes 1.34.9, and the cluster's is 1.35: take an AMI of eks-1.35",
+    )
+
+
+def test_a_node_of_kubernetes_without_a_kubelet_is_refused(machine: ClusterNode) -> None:
+    machine.joins("1.35")
+
+    refused(machine.boot(), "kubelet: does not say its version: there is no command kubelet")
+
+
 def test_one_efa_device_less_on_the_bus_is_refused(machine: ClusterNode) -> None:
     machine.unplug(EFA, 7)
 

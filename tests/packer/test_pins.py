@@ -76,7 +76,7 @@ def test_every_recipe_has_what_every_ami_needs(
     components = ami_recipe(pins, accelerator, orchestrator, base).components
 
     assert {"kernel", "efa-installer", "lustre-client", "ssm-agent", "aws-cli"} <= components.keys()
-    assert ("docker" in components) == (orchestrator != "eks")
+    assert ("docker" in components) == (not orchestrator.startswith("eks-"))
     assert ("ecs-init" in components) == (orchestrator == "ecs")
     families = {name.partition("-")[0] for name in components} & set(ACCELERATORS)
     assert families == {accelerator}
@@ -304,7 +304,7 @@ def test_every_shipped_source_is_confirmed_by_something(pins: Pins) -> None:
             id="ami-pattern",
         ),
         pytest.param(
-            lambda d: d["bases"]["ubuntu-22.04"]["source_amis"].pop("eks"),
+            lambda d: d["bases"]["ubuntu-22.04"]["source_amis"].pop("eks-1.32"),
             "bases.ubuntu-22.04: name an AMI for each",
             id="no-ami",
         ),
@@ -378,8 +378,8 @@ def test_every_shipped_source_is_confirmed_by_something(pins: Pins) -> None:
             id="default-base-that-refuses",
         ),
         pytest.param(
-            lambda d: d["bases"]["ubuntu-24.04"]["refused"].update(eks="nobody tried"),
-            "bases.ubuntu-24.04: name an AMI for each of ec2, ecs, eks in source_amis, or in",
+            lambda d: d["bases"]["ubuntu-24.04"]["refused"].update({"eks-1.34": "nobody tried"}),
+            "bases.ubuntu-24.04: name an AMI for each of ec2, ecs, eks-1.32, .* in source_amis, or",
             id="refused-and-given",
         ),
         pytest.param(

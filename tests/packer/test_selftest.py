@@ -554,7 +554,7 @@ def test_on_ubuntu_containerd_is_made_from_a_template_that_names_the_runtime(
     machine: Machine, default: str, state: str
 ) -> None:
     base = "ubuntu-24.04"
-    machine.pin(recipe={"accelerator": "nvidia", "orchestrator": "eks", "base": base})
+    machine.pin(recipe={"accelerator": "nvidia", "orchestrator": "eks-1.35", "base": base})
     # Below /usr only what is local is the test's.
     path = Path(f"{machine.path}.local", "share/eks/containerd-config.toml")
     path.parent.mkdir(parents=True)
@@ -564,3 +564,45 @@ def test_on_ubuntu_containerd_is_made_from_a_template_that_names_the_runtime(
 
     assert found["state"] == state
     assert ("containerd-config.toml does not make nvidia" in found["detail"]) is (state != "ok")
+
+
+@pytest.mark.parametrize(
+    ("agent", "kubelet", "containerd", "failures"),
+    [
+        pytest.param("eks-1.35", "v1.35.4-eks-1", "1.7.28", {}, id="good"),
+        pytest.param(
+            "eks-1.35",
+            "v1.36.1-eks-1",
+            "v2 2.1.4",
+            {
+                "kubelet": "is of Kubernetes 1.36.1, and the cluster's is 1.35: "
+                "take an AMI of eks-1.35"
+            },
+            id="kubelet-of-another-version",
+        ),
+        pytest.param(
+            "eks-1.36",
+            "v1.36.1",
+            "1.7.28",
+            {"containerd": "is 1.7.28, and Kubernetes 1.36 needs containerd 2"},
+            id="old-containerd",
+        ),
+        pytest.param(
+            "eks-1.36",
+            "unknown",
+            "v2 2.1.4",
+            {"kubelet": "does not say its version: Kubernetes unknown"},
+            id="no-version",
+        ),
+    ],
+)
+def test_a_node_of_eks_has_the_kubelet_and_containerd_of_its_version(
+    machine: Machine, agent: str, kubelet: str, containerd: str, failures: dict[str, str]
+) -> None:
+    machine.pin(recipe={"orchestrator": agent})
+    machine.command("kubelet", f"echo Kubernetes {kubelet}")
+    machine.command("containerd", f"echo containerd github.com/containerd/containerd {containerd}")
+
+    found = machine.failures()
+
+    assert {name: found[name] for name in ("kubelet", "containerd") if name in found} == failures

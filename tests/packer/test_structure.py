@@ -13,7 +13,7 @@ from hcl2.utils import SerializationOptions
 from skips import needs
 
 from trainshed.ami.packer_compat import PLUGINS, write_compatible
-from trainshed.nodes.cells import ACCELERATORS
+from trainshed.nodes.cells import ACCELERATORS, AGENTS
 from trainshed.pins.model import Pins
 from trainshed.pins.outdated import pinned_versions
 from trainshed.pins.reader import read_pins
@@ -107,8 +107,9 @@ def variables() -> dict[str, dict[str, Any]]:
 
 
 def scripts_of(accelerator: str, orchestrator: str) -> list[str]:
+    agent = orchestrator.partition("-")[0]
     return [
-        name.replace("${var.accelerator}", accelerator).replace("${var.orchestrator}", orchestrator)
+        name.replace("${var.accelerator}", accelerator).replace("${local.agent}", agent)
         for group in locals_of_template()["scripts"].values()
         for name in group
     ]
@@ -174,6 +175,13 @@ def test_only_the_cell_has_to_be_given() -> None:
 def test_each_accelerators_base_is_the_one_that_has_its_pins(pins: Pins) -> None:
     for accelerator in ACCELERATORS:
         assert variables()[f"{accelerator}_base"]["default"] == pins.base_of(accelerator)
+
+
+def test_every_agent_of_the_cells_can_be_asked_for() -> None:
+    *_, last = variables()["orchestrator"]["validation"]
+
+    for agent in AGENTS:
+        assert f'"{agent}"' in last["condition"]
 
 
 @pytest.mark.parametrize(("accelerator", "orchestrator", "base"), RECIPES)

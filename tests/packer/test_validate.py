@@ -92,6 +92,13 @@ REFUSALS = [
     ("trainium", ("accelerator=trn1", "orchestrator=ec2"), "one driver", "accelerator=neuron"),
     ("no-accelerator", ("accelerator=cpu", "orchestrator=ec2"), "accelerator is", "nvidia"),
     ("batch", ("accelerator=neuron", "orchestrator=batch"), "ECS agent", "orchestrator=ecs"),
+    ("eks", ("accelerator=neuron", "orchestrator=eks"), "one Kubernetes version", "=eks-1.34"),
+    (
+        "eks-of-gaudi",
+        ("accelerator=habana", "orchestrator=eks-1.35"),
+        "habana/eks-1.35 on ubuntu-22.04: Canonical's AMIs of EKS on Ubuntu 22.04 end with",
+        "or choose another orchestrator",
+    ),
     ("slurm", ("accelerator=neuron", "orchestrator=slurm"), "orchestrator is", "use ec2"),
     (
         "habana-al2023",
@@ -174,7 +181,7 @@ def test_a_cell_that_its_base_refuses_is_reported_in_one_line(ask: Ask) -> None:
 
     assert str(classify(done.stdout + done.stderr)) == (
         "invalid template: nvidia/ecs on ubuntu-24.04: AWS documents multi-node jobs of AWS Batch, "
-        "and ecs-init, for Amazon Linux only. Leave out nvidia_base"
+        "and ecs-init, for Amazon Linux only. Leave out nvidia_base, or choose another orchestrator"
     )
 
 

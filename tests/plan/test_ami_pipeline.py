@@ -60,10 +60,12 @@ def test_the_environment_gives_the_region_that_the_file_leaves_out(planned: Plan
     ("text", "message"),
     [
         pytest.param(
-            GOOD.replace("neuron/ecs", "neuron/ek"),
-            "p.yaml:4: cells.0: 'neuron/ek' is not allowed; did you mean neuron/eks? (allowed: "
-            "habana/ec2, habana/ecs, habana/eks, neuron/ec2, neuron/ecs, neuron/eks, nvidia/ec2, "
-            "nvidia/ecs, nvidia/eks)",
+            GOOD.replace("neuron/ecs", "neuron/eks-1.3"),
+            "p.yaml:4: cells.0: 'neuron/eks-1.3' is not allowed; did you mean neuron/eks-1.36? "
+            "(allowed: habana/ec2, habana/ecs, habana/eks-1.32, habana/eks-1.34, habana/eks-1.35, "
+            "habana/eks-1.36, neuron/ec2, neuron/ecs, neuron/eks-1.34, neuron/eks-1.35, "
+            "neuron/eks-1.36, nvidia/ec2, nvidia/ecs, nvidia/eks-1.34, nvidia/eks-1.35, "
+            "nvidia/eks-1.36)",
             id="cell",
         ),
         pytest.param(

@@ -7,11 +7,17 @@ from pathlib import Path
 import pytest
 
 from trainshed.catalogue import AcceleratorFamily, all_types, lookup, regions_offering
-from trainshed.catalogue.kubernetes import WITHOUT_CONTROL_PLANE, default_kubernetes
+from trainshed.catalogue.kubernetes import (
+    WITHOUT_CONTROL_PLANE,
+    default_kubernetes,
+    kubernetes_versions,
+)
 from trainshed.checks import judge
+from trainshed.day import today
 from trainshed.explain.cluster import explain
 from trainshed.explain.picture import draw_node
 from trainshed.interfaces import InterfaceKind, InterfaceProfile
+from trainshed.nodes.cells import ACCELERATORS, Cell
 from trainshed.orchestrators.eks.plan import EksPlan
 from trainshed.plan import ClusterPlan, Fleet, load_fleet, make_plan
 from trainshed.spec import ClusterSpec, SpecError
@@ -136,6 +142,34 @@ def test_other_orchestrators_have_no_such_subnet() -> None:
         plan = planned(orchestrator=other)
         assert plan.network.control_plane_subnets == ()
         assert plan.control_plane is None
+
+
+@pytest.mark.parametrize("version", ["1.34", "1.35", "1.36"])
+def test_the_ami_is_of_the_version_of_the_control_plane(version: str) -> None:
+    plan = planned(
+        instance={"type": "trn1.32xlarge", "nodes": {"max": 1}}, kubernetes={"version": version}
+    )
+
+    assert plan.ami.cell == f"neuron/eks-{version}"
+    assert plan.ami.parameter == f"/trainshed/ami/neuron/eks-{version}/stable"
+    assert f"trainshed ami build neuron eks-{version}" in plan.ami.remedy
+    [decision] = (each for each in plan.decisions if each.field == "ami")
+    assert decision.value == plan.ami.parameter
+    assert f"for neuron/eks-{version}" in decision.reason
+
+
+def test_every_version_that_a_cluster_can_have_has_cells() -> None:
+    sold = [each.name for each in kubernetes_versions() if each.standard_until >= today()]
+
+    cells = {f"{family}/eks-{version}" for family in ACCELERATORS for version in sold}
+    assert cells <= {*Cell}
+
+
+def test_where_no_ami_is_baked_the_remedy_says_why() -> None:
+    remedy = planned("dl1.24xlarge").ami.remedy
+
+    assert remedy.startswith("name an AMI of your own in instance.ami, because none is baked for ")
+    assert "Canonical's AMIs of EKS on Ubuntu 22.04 end with Kubernetes 1.32" in remedy
 
 
 def test_defaults_of_the_control_plane() -> None:

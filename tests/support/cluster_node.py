@@ -160,6 +160,11 @@ class ClusterNode(NodeRoot):
         document = {"region": "us-west-2", "cluster": "Train", "devices": devices}
         self.write("etc/trainshed/first-boot.json", json.dumps(document))
 
+    def joins(self, kubernetes: str) -> None:
+        """Write that it joins a cluster of EKS, of this minor version."""
+        path = self.path / "etc/trainshed/first-boot.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"kubernetes": kubernetes}))
+
     def unplug(self, card: dict[str, str], number: int) -> None:
         """Take one card off the PCI bus."""
         name = f"0000:{card['vendor'][2:]}:{card['device'][2:]}"

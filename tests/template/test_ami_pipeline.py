@@ -27,7 +27,7 @@ BASE = {
     "region": REGION,
     "repository": "https://github.com/example/trainshed",
     "connection": CONNECTION,
-    "cells": ["neuron/ecs", "nvidia/eks"],
+    "cells": ["neuron/ecs", "nvidia/eks-1.35"],
     "schedule": "cron(0 3 ? * SUN *)",
 }
 
@@ -81,7 +81,7 @@ def test_each_cell_has_a_project_that_builds_once_at_a_time(template: dict[str, 
     ]
     assert [(cell["ACCELERATOR"], cell["ORCHESTRATOR"]) for cell in cells] == [
         ("neuron", "ecs"),
-        ("nvidia", "eks"),
+        ("nvidia", "eks-1.35"),
     ]
     for project in found:
         assert project["ConcurrentBuildLimit"] == 1
@@ -263,7 +263,11 @@ NEEDED: dict[str, Asked] = {
     "remove the key": ("ec2:DeleteKeyPair", f"{EC2}:key-pair/packer_68a0", OURS),
     "remove the group": ("ec2:DeleteSecurityGroup", f"{EC2}:security-group/sg-1", OURS),
     "publish": ("ssm:PutParameter", f"{CHANNEL}/neuron/ecs/candidate", HERE),
-    "look at the history": ("ssm:GetParameterHistory", f"{CHANNEL}/nvidia/eks/candidate", HERE),
+    "look at the history": (
+        "ssm:GetParameterHistory",
+        f"{CHANNEL}/nvidia/eks-1.35/candidate",
+        HERE,
+    ),
     "withdraw an image of a failed build": (
         "ec2:DeregisterImage",
         f"{AMIS}:image/ami-2",

@@ -281,6 +281,7 @@ def test_nodes_register_with_their_taint_and_may_lock_memory(
     assert "maxPodsExpression" not in spec["kubelet"]
     # The first boot's settings are beside it.
     assert "text/cloud-boothook" in text_of(data["UserData"])
+    assert '"kubernetes": "1.36"' in text_of(data["UserData"])
 
 
 def test_a_block_is_asked_for_in_the_template_and_in_the_group(

@@ -68,6 +68,7 @@ class FirstBoot(Construct):
         *,
         cluster: str | None = None,
         devices: Mapping[str, int] | None = None,
+        kubernetes: str | None = None,
         lustre: LustreMount | None = None,
         signals: str | None = None,
     ) -> None:
@@ -79,6 +80,8 @@ class FirstBoot(Construct):
             cluster: name of the nodes' cluster; by default no boot is reported.
             devices: how many of each kind a node must have, see `trainshed.nodes.devices`; by
                 default none are looked for.
+            kubernetes: minor version of the cluster of EKS that the nodes join, which their kubelet
+                must have; by default none.
             lustre: file system to mount; by default none.
             signals: logical id, in this stack, of the resource whose creation waits for the node;
                 by default none.
@@ -86,6 +89,7 @@ class FirstBoot(Construct):
         super().__init__(scope, construct_id)
         self._cluster = cluster
         self._devices = devices
+        self._kubernetes = kubernetes
         self._lustre = lustre
         self._signals = signals
         self.parameter_names: tuple[str, ...] = ()
@@ -126,6 +130,8 @@ class FirstBoot(Construct):
             settings["cluster"] = self._cluster
         if self._devices:
             settings["devices"] = dict(self._devices)
+        if self._kubernetes:
+            settings["kubernetes"] = self._kubernetes
         if self._signals:
             # Its id: what a call by name is held against, the role does not name.
             settings["signals"] = {"stack": Aws.STACK_ID, "resource": self._signals}

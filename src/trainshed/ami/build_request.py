@@ -24,7 +24,7 @@ class BuildRequest:
 
     Attributes:
         accelerator: `habana`, `neuron` or `nvidia`.
-        agent: `ec2`, `ecs` or `eks`.
+        agent: `ec2`, `ecs`, or `eks-` and a minor version of Kubernetes.
         template: folder of the Packer template.
         output: folder for the manifest, the reports and the log.
         base: distribution under the AMI, or None for the template's own choice.

@@ -35,7 +35,9 @@ def _prepare(context: typer.Context) -> None:
 @app.command()
 def ami(
     accelerator: Annotated[str, typer.Argument(help="habana, neuron or nvidia.")],
-    agent: Annotated[str, typer.Argument(help="ec2, ecs or eks.")],
+    agent: Annotated[
+        str, typer.Argument(help="ec2, ecs, or eks-1.35 for one version of Kubernetes.")
+    ],
 ) -> None:
     """Add an AMI to the embedded AWS that looks like a build's, and print its id.
 

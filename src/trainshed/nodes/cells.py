@@ -1,20 +1,31 @@
-"""What our AMIs are for: an accelerator and the agent that starts the work, together a cell."""
+"""What our AMIs are for: an accelerator and the agent that starts the work, together a cell.
+
+A node of EKS has the kubelet of its cluster's Kubernetes, so each minor version is an agent of its
+own, for instance `eks-1.35`.
+"""
 
 from enum import StrEnum
 
 
 class Cell(StrEnum):
-    """What an AMI is baked for: an accelerator, and what starts the work on it."""
+    """What an AMI is for: an accelerator, and what starts the work on it."""
 
     HABANA_EC2 = "habana/ec2"
     HABANA_ECS = "habana/ecs"
-    HABANA_EKS = "habana/eks"
+    HABANA_EKS_1_32 = "habana/eks-1.32"
+    HABANA_EKS_1_34 = "habana/eks-1.34"
+    HABANA_EKS_1_35 = "habana/eks-1.35"
+    HABANA_EKS_1_36 = "habana/eks-1.36"
     NEURON_EC2 = "neuron/ec2"
     NEURON_ECS = "neuron/ecs"
-    NEURON_EKS = "neuron/eks"
+    NEURON_EKS_1_34 = "neuron/eks-1.34"
+    NEURON_EKS_1_35 = "neuron/eks-1.35"
+    NEURON_EKS_1_36 = "neuron/eks-1.36"
     NVIDIA_EC2 = "nvidia/ec2"
     NVIDIA_ECS = "nvidia/ecs"
-    NVIDIA_EKS = "nvidia/eks"
+    NVIDIA_EKS_1_34 = "nvidia/eks-1.34"
+    NVIDIA_EKS_1_35 = "nvidia/eks-1.35"
+    NVIDIA_EKS_1_36 = "nvidia/eks-1.36"
 
     @property
     def accelerator(self) -> str:
@@ -23,7 +34,7 @@ class Cell(StrEnum):
 
     @property
     def agent(self) -> str:
-        """The second part, for instance `ecs`."""
+        """The second part, for instance `ecs` or `eks-1.35`."""
         return self.partition("/")[2]
 
 

@@ -43,8 +43,8 @@ class TrainshedPlugin(Plugin):
     def guest_flavours(self) -> dict[str, str]:
         """Return the root that stands for an AMI of ours, baked or `add_stand_in`'s."""
         return {
-            rf"trainshed-\w+-{agent}-{re.escape(base)}-.+": (
-                f"{root}-{agent}" if agent in agents else root
+            rf"trainshed-\w+-{re.escape(agent)}-{re.escape(base)}-.+": (
+                f"{root}-{agent}" if agent.partition("-")[0] in agents else root
             )
             for base, (root, *agents) in _ROOTS.items()
             for agent in AGENTS

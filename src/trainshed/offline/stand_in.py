@@ -11,8 +11,9 @@ from typing import Any
 from uuid import uuid4
 
 from trainshed.app.sources import packer_folder
+from trainshed.errors import UnknownName
+from trainshed.nodes.cells import AGENTS
 from trainshed.pins.reader import read_pins
-from trainshed.pins.recipe import ami_recipe
 
 # Where Amazon and Canonical publish the AMI of a base.
 _CANONICAL = "/aws/service/canonical/ubuntu/server/{}/stable/current/amd64/hvm/{}/ami-id"
@@ -29,12 +30,14 @@ def add_stand_in(client: Callable[[str], Any], accelerator: str, agent: str) -> 
     Args:
         client: gives a boto3 client of a service.
         accelerator: `habana`, `neuron` or `nvidia`.
-        agent: `ec2`, `ecs` or `eks`.
+        agent: `ec2`, `ecs`, or `eks-` and a minor version of Kubernetes.
 
     Raises:
         UnknownName: there is no such accelerator or agent.
     """
-    base = ami_recipe(read_pins(packer_folder() / "pins.json"), accelerator, agent).base
+    base = read_pins(packer_folder() / "pins.json").base_of(accelerator)
+    if agent not in AGENTS:
+        raise UnknownName("agent", agent, AGENTS)
     ec2 = client("ec2")
     stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     name = f"trainshed-{accelerator}-{agent}-{base}-{stamp}-stand-in-{uuid4().hex[:8]}"

@@ -42,7 +42,8 @@ class Traits:
     """What is known of an orchestrator before anything is planned.
 
     Attributes:
-        agent: second part of the cell of its AMIs, for instance `ecs`.
+        agent: second part of the cell of its AMIs, for instance `ecs`; where there is a control
+            plane, `-` and its minor version of Kubernetes follow.
         profile: layout of the interfaces that is made for it.
         profile_reason: why.
         job_interface: a job gets an interface of its own on card 0 of each node.

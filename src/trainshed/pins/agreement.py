@@ -135,11 +135,12 @@ def _default_bases(pins: Pins) -> Iterator[Disagreement]:
             defaults.setdefault(accelerator, name)
     for accelerator, name in defaults.items():
         for agent in pins.bases[name].refused:
-            yield (
-                ("bases", name),
-                f"is the first of {accelerator} and refuses {agent}; put one that takes "
-                "every agent before it",
-            )
+            if others := pins.bases_with(accelerator, agent):
+                yield (
+                    ("bases", name),
+                    f"is the first of {accelerator} and refuses {agent}; put one that takes "
+                    f"every agent before it: {others[0]} takes this one",
+                )
 
 
 def _repositories(pins: Pins) -> Iterator[Disagreement]:

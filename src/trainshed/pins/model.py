@@ -105,7 +105,7 @@ class Base(BaseSystem):
     source_amis: dict[str, SourceAmi]
     """By agent."""
     refused: dict[str, Text] = Field(default_factory=dict)
-    """Why there are no AMIs for the other agents, by agent."""
+    """Why there is no AMI for each of the other agents, by agent."""
     basis: Basis
 
     @model_validator(mode="after")
@@ -297,6 +297,14 @@ class Pins(Pinned):
     components: Annotated[dict[str, Component], Field(min_length=1)]
     tools: BuildTools
     containers: Annotated[dict[str, ContainerBase], Field(min_length=1)]
+
+    def bases_with(self, accelerator: str, agent: str) -> tuple[str, ...]:
+        """Return the names of the bases on which the AMIs of a cell can be baked."""
+        return tuple(
+            name
+            for name, base in self.bases.items()
+            if accelerator in base.accelerators and agent in base.source_amis
+        )
 
     def base_of(self, accelerator: str, name: str | None = None) -> str:
         """Return the name of a base of an accelerator's AMIs; by default the first that lists it.

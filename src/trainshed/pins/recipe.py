@@ -81,7 +81,7 @@ def ami_recipe(pins: Pins, accelerator: str, agent: str, base_name: str | None =
     Args:
         pins: of packer/pins.json.
         accelerator: `habana`, `neuron` or `nvidia`.
-        agent: `ec2`, `ecs` or `eks`.
+        agent: `ec2`, `ecs`, or `eks-` and a minor version of Kubernetes.
         base_name: by default the accelerator's first base.
 
     Raises:
@@ -95,7 +95,8 @@ def ami_recipe(pins: Pins, accelerator: str, agent: str, base_name: str | None =
     if agent in base.refused:
         raise TrainshedError(
             f"there is no AMI for {accelerator}/{agent} on {name}: "
-            f"{base.refused[agent]}; choose another base"
+            f"{base.refused[agent]}; choose another "
+            + ("base" if pins.bases_with(accelerator, agent) else "agent")
         )
     return AmiRecipe(
         **_components(pins, accelerator, agent, name),

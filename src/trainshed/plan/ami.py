@@ -8,6 +8,7 @@ from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.nodes.cells import ACCELERATORS
 from trainshed.pins.reader import project_pins
 from trainshed.plan.ami_remedy import cell_of, remedy_for
+from trainshed.plan.control_plane import ControlPlanePlan
 from trainshed.plan.notes import Notes
 
 AMI_ID = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
@@ -44,11 +45,23 @@ class AmiPlan:
         return self.asked if self.asked.startswith("/") else None
 
 
-def plan_ami(notes: Notes, instance: InstanceType, region: str | None) -> AmiPlan | None:
-    """Resolve `instance.ami` to an id or a parameter."""
+def plan_ami(
+    notes: Notes,
+    instance: InstanceType,
+    region: str | None,
+    control_plane: ControlPlanePlan | None,
+) -> AmiPlan | None:
+    """Resolve `instance.ami` to an id or a parameter.
+
+    Args:
+        notes: for decisions and problems.
+        instance: the nodes' type.
+        region: the cluster's.
+        control_plane: that the nodes join, if any.
+    """
     asked = notes.spec.instance.ami
     family = instance.accelerator.family
-    cell = cell_of(instance, notes.spec.orchestrator)
+    cell = cell_of(instance, notes.spec.orchestrator, control_plane)
     plan = AmiPlan(
         asked=asked,
         cell=cell,

@@ -4,20 +4,28 @@ from trainshed.ami.channel import Channel, is_channel_name
 from trainshed.catalogue import InstanceType
 from trainshed.nodes.cells import ACCELERATORS
 from trainshed.orchestrators import Orchestrator, traits
+from trainshed.pins.reader import project_pins
+from trainshed.plan.control_plane import ControlPlanePlan
 
 _V100_CHANNEL = "v100"
 
 
-def cell_of(instance: InstanceType, orchestrator: Orchestrator) -> str | None:
+def cell_of(
+    instance: InstanceType, orchestrator: Orchestrator, control_plane: ControlPlanePlan | None
+) -> str | None:
     """Return the cell of our AMIs, such as `neuron/ecs`, or None when there is none.
 
     Args:
         instance: the nodes' type.
         orchestrator: what starts the jobs.
+        control_plane: that the nodes join, if any.
     """
     family = instance.accelerator.family
     baked = family in ACCELERATORS and instance.architecture == "x86_64"
-    return f"{family}/{traits(orchestrator).agent}" if baked else None
+    agent = traits(orchestrator).agent
+    if control_plane:
+        agent += f"-{control_plane.version.name}"
+    return f"{family}/{agent}" if baked else None
 
 
 def remedy_for(asked: str, cell: str | None, instance: InstanceType, region: str | None) -> str:
@@ -38,6 +46,10 @@ def remedy_for(asked: str, cell: str | None, instance: InstanceType, region: str
         channel = Channel.of_parameter(name)
         name = channel.name if channel and channel.cell == cell else ""
     accelerator, _, agent = cell.partition("/")
+    pins = project_pins()
+    if not pins.bases_with(accelerator, agent):
+        why = pins.bases[pins.base_of(accelerator)].refused[agent]
+        return f"name an AMI of your own in instance.ami, because none is baked for {cell}: {why}"
     ours = is_channel_name(name) and not name.startswith("ami-")
     target, driver, after = name if ours else "stable", "", ""
     # NVIDIA's open modules, the default, do not drive it; and other types take the default channel.

@@ -198,7 +198,6 @@ def make_plan(
         "a node on which one is missing, or does not answer, takes no job",
     )
     lustre_efa_interfaces = plan_lustre_efa(notes, lustre, instance, interfaces)
-    ami = plan_ami(notes, instance, region)
     root_volume = plan_root_volume(notes, instance)
     scratch = plan_scratch(notes, instance)
     folders = {"lustre": lustre and lustre.mount, "scratch": scratch, "unfit": UNFIT}
@@ -211,6 +210,7 @@ def make_plan(
         network=network,
     )
     jobs: JobsPlan = part(spec.orchestrator, "plan").plan(notes, node)
+    ami = plan_ami(notes, instance, region, jobs.control_plane)
     job_access = plan_job_access(notes)
     check_addresses(
         notes,

@@ -200,12 +200,12 @@ def test_a_file_that_is_no_manifest_is_refused(
 
 
 def test_promote_takes_every_cell_along(trainshed: Command, account: Any) -> None:
-    images = {cell: account.bake(cell=cell) for cell in ("neuron/ecs", "nvidia/eks")}
+    images = {cell: account.bake(cell=cell) for cell in ("neuron/ecs", "nvidia/eks-1.35")}
     for image in images.values():
         trainshed("ami", "publish", image)
 
     answer = trainshed(
-        "ami", "promote", "candidate", "stable", "--cell", "neuron/ecs", "--cell", "nvidia/eks"
+        "ami", "promote", "candidate", "stable", "--cell", "neuron/ecs", "--cell", "nvidia/eks-1.35"
     )
 
     assert answer.code == 0
@@ -219,11 +219,11 @@ def test_promote_of_a_channel_that_is_not_there_writes_nothing(
     before = account.channel("stable")
 
     answer = trainshed(
-        "ami", "promote", "candidate", "stable", "--cell", "neuron/ecs", "--cell", "nvidia/eks"
+        "ami", "promote", "candidate", "stable", "--cell", "neuron/ecs", "--cell", "nvidia/eks-1.35"
     )
 
     assert answer.code == 1
-    assert "nvidia/eks candidate does not exist in us-west-2" in answer.err
+    assert "nvidia/eks-1.35 candidate does not exist in us-west-2" in answer.err
     assert account.channel("stable") == before
 
 
@@ -238,17 +238,17 @@ def test_promote_to_what_is_no_name_writes_nothing(trainshed: Command, account: 
 
 
 def test_promote_refuses_an_image_of_another_cell(trainshed: Command, account: Any) -> None:
-    image = account.bake(cell="nvidia/eks")
+    image = account.bake(cell="nvidia/eks-1.35")
     account.aws.client("ssm").put_parameter(
         Name=PARAMETER, Value=image, Type="String", DataType="aws:ec2:image", Overwrite=True
     )
-    before = account.channel("stable", cell="nvidia/eks")
+    before = account.channel("stable", cell="nvidia/eks-1.35")
 
     answer = trainshed("ami", "promote", "candidate", "stable", "--cell", "neuron/ecs")
 
     assert answer.code == 1
-    assert f"neuron/ecs candidate in us-west-2 is {image}, an AMI of nvidia/eks" in answer.err
-    assert account.channel("stable", cell="nvidia/eks") == before
+    assert f"neuron/ecs candidate in us-west-2 is {image}, an AMI of nvidia/eks-1.35" in answer.err
+    assert account.channel("stable", cell="nvidia/eks-1.35") == before
 
 
 def test_promote_refuses_regions_that_are_at_different_builds(

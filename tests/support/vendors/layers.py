@@ -29,7 +29,13 @@ _ECS_PACKAGES = {
 _EKS_PACKAGES = {"containerd": "2.1.4-1.amzn2023.0.1", "runc": "1.3.2-1.amzn2023.0.1"}
 _UBUNTU_EKS_PACKAGES = {"containerd": "1.7.28-0ubuntu1~22.04.1", "runc": "1.3.3-0ubuntu1~22.04.1"}
 _NOBLE_EKS_PACKAGES = {"containerd": "1.7.28-0ubuntu1~24.04.1", "runc": "1.3.3-0ubuntu1~24.04.1"}
-_KUBERNETES = "1.36.1"
+# Of the pinned AMIs; the patch release is anyone's.
+_AMAZON_KUBERNETES, _UBUNTU_KUBERNETES, _NOBLE_KUBERNETES = (
+    ("1.34", "1.35", "1.36"),
+    ("1.32",),
+    ("1.34", "1.35"),
+)
+_PATCH = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,20 +86,22 @@ def build_layers(folder: Path, roots: Path, keys: KeyRing) -> None:
         ("ubuntu", UBUNTU, {}),
         ("noble", NOBLE, {}),
         ("amazon", AMAZON_LINUX, {}),
-        ("ubuntu-eks", UBUNTU, _UBUNTU_EKS_PACKAGES),
-        ("noble-eks", NOBLE, _NOBLE_EKS_PACKAGES),
+        *((f"ubuntu-eks-{each}", UBUNTU, _UBUNTU_EKS_PACKAGES) for each in _UBUNTU_KUBERNETES),
+        *((f"noble-eks-{each}", NOBLE, _NOBLE_EKS_PACKAGES) for each in _NOBLE_KUBERNETES),
         ("amazon-ecs", AMAZON_LINUX, _ECS_PACKAGES),
-        ("amazon-eks", AMAZON_LINUX, _EKS_PACKAGES),
+        *((f"amazon-eks-{each}", AMAZON_LINUX, _EKS_PACKAGES) for each in _AMAZON_KUBERNETES),
     ):
         layer = folder / name
         if name == distribution.root:
             _trust(layer, distribution, keys)
         # Neither image has these from a package.
-        if name == "amazon-eks":
-            kubelet(_KUBERNETES).unpack(layer)
-            nodeadm(_KUBERNETES).unpack(layer)
-        elif name in ("ubuntu-eks", "noble-eks"):
-            canonical_kubelet(_KUBERNETES).unpack(layer)
+        if minor := name.partition("-eks-")[2]:
+            version = f"{minor}.{_PATCH}"
+            if distribution is AMAZON_LINUX:
+                kubelet(version).unpack(layer)
+                nodeadm(version).unpack(layer)
+            else:
+                canonical_kubelet(version).unpack(layer)
         built = [
             Package(name=name, version=version, contents=package_contents(name, version))
             for name, version in packages.items()

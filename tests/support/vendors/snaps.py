@@ -15,6 +15,10 @@ set -euo pipefail
 case "$*" in
   'list amazon-ssm-agent') [ -e {_AGENT} ] ;;
   'refresh --hold') ;;
+  'list kubelet-eks')
+    version=$({_KUBELET} --version)
+    printf '%s  %s  %s\\n' Name Version Rev kubelet-eks "${{version#Kubernetes v}}" 123
+    ;;
   # A newer one is in the store, and a hold does not keep a snap that is named.
   'refresh kubelet-eks') sed -i "s/Kubernetes v[0-9.]*/Kubernetes v9.9.9/" {_KUBELET} ;;
   'stop kubelet-eks') systemctl stop {_KUBELET_SERVICE} ;;

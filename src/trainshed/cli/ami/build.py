@@ -21,7 +21,9 @@ from trainshed.spec.pipeline import BUILD_MINUTES
 
 def build_command(
     accelerator: Annotated[str, typer.Argument(help="habana, neuron or nvidia.")],
-    agent: Annotated[str, typer.Argument(help="ec2, ecs or eks.")],
+    agent: Annotated[
+        str, typer.Argument(help="ec2, ecs, or eks-1.35 for one version of Kubernetes.")
+    ],
     base: Annotated[
         str | None,
         typer.Option(

@@ -117,7 +117,8 @@ def open_to_the_internet(plan: ClusterPlan) -> Iterator[Violation]:
     orchestrators=(Orchestrator.EKS,),
     title="Gaudi on EKS has no AMI of AWS, and software that has ended",
     why="""
-There is no AMI of EKS for Gaudi: the nodes need one that `trainshed ami build` bakes. Habana's
+There is no AMI of EKS for Gaudi, and `trainshed ami build` bakes one for Kubernetes 1.32 only: the
+nodes need one of your own. Habana's
 software for the first Gaudi, the device plugin and the operator with it, ended with release 1.21 in
 2025. EFA's device plugin left dl1 out of its list of types in July 2026, when the EC2 API had
 stopped listing the type; trainshed's settings of the plugin name it. No document of AWS describes
@@ -144,5 +145,6 @@ def gaudi(plan: ClusterPlan) -> Iterator[Violation]:
             path=("instance", "type"),
             message=f"EKS has no AMI for {plan.instance.name}, Habana's last software for it is "
             "1.21 of 2025, and EFA's device plugin has not named it since July 2026",
-            remedy="bake the AMI: trainshed ami build habana/eks; for new work, take trn1 or p4d",
+            remedy="name an AMI of your own in instance.ami, because trainshed bakes none for this "
+            "Kubernetes; for new work, take trn1 or p4d",
         )

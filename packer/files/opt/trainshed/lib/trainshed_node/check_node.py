@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from trainshed_node.check_kubernetes import kubelet_problem
 from trainshed_node.check_settings import check_settings
 from trainshed_node.devices import device_problems, wait_for_drivers
 from trainshed_node.errors import NodeError
@@ -17,12 +18,13 @@ from trainshed_node.recipe import read_recipe
 from trainshed_node.results import BOOT, FAILED
 
 
-def check_node(home: Path, expected: Mapping[str, int]) -> None:
+def check_node(home: Path, expected: Mapping[str, int], kubernetes: str) -> None:
     """Check that devices are there and answer, and that the settings of the AMI hold.
 
     Args:
         home: `/opt/trainshed`.
         expected: how many devices of each kind the node must have.
+        kubernetes: minor version of the cluster that the node joins; empty for none.
 
     Raises:
         NodeError: with everything that is wrong.
@@ -30,6 +32,8 @@ def check_node(home: Path, expected: Mapping[str, int]) -> None:
     wait_for_drivers()
     problems = [each.text for each in device_problems(expected)]
     problems += _setting_problems(home)
+    if kubernetes and (problem := kubelet_problem(kubernetes)):
+        problems.append(problem)
     # One GPU that is missing may be why the fabric does not come up.
     if not problems and expected.get("nvidia") and (problem := fabric_problem()):
         problems.append(problem)

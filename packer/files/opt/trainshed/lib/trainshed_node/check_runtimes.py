@@ -25,7 +25,7 @@ _RUNTIMES = {"habana": "habana", "nvidia": "nvidia"}
 
 def check_runtimes(recipe: Recipe) -> Iterator[Result]:
     """Yield a result for the runtime of what runs containers, where there is one."""
-    if recipe.accelerator in _RUNTIMES and recipe.agent != "eks":
+    if recipe.accelerator in _RUNTIMES and not recipe.kubernetes:
         yield _docker_runtime(_RUNTIMES[recipe.accelerator])
     elif recipe.accelerator in _RUNTIMES and recipe.base.startswith("ubuntu"):
         yield _containerd_runtime(_RUNTIMES[recipe.accelerator])

@@ -24,7 +24,7 @@ class Service:
             cluster.
         cards: it must be active after boot where the machine has one of these, and only there.
         accelerator: only for this one.
-        agents: only for these.
+        agents: only for those that begin so.
         base: only for bases of this name.
     """
 
@@ -39,7 +39,7 @@ class Service:
         """Return whether an AMI has it."""
         return (
             self.accelerator in ("", recipe.accelerator)
-            and recipe.agent in self.agents
+            and recipe.agent.startswith(self.agents)
             and recipe.base.startswith(self.base)
         )
 

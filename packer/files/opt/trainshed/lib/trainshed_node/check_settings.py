@@ -47,7 +47,7 @@ def _locked_memory() -> Result:
 
 def _locked_memory_of_services(recipe: Recipe) -> Iterator[Result]:
     """Services are not logins; what runs containers hands its limits on to them."""
-    runner = "containerd" if recipe.agent == "eks" else "docker"
+    runner = "containerd" if recipe.kubernetes else "docker"
     for name, arguments in (
         ("memlock of services", ("--property=DefaultLimitMEMLOCK",)),
         (f"memlock of {runner}", ("--property=LimitMEMLOCK", f"{runner}.service")),

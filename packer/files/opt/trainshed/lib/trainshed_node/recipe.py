@@ -53,7 +53,7 @@ class Recipe:
 
     Attributes:
         accelerator: `habana`, `neuron` or `nvidia`; `cpu` for a container image without one.
-        agent: `ec2`, `ecs` or `eks`; `container` for a container image.
+        agent: `ec2`, `ecs`, or for instance `eks-1.35`; `container` for a container image.
         base: the distribution, for instance `ubuntu-22.04`.
         base_fields: its kernel, release and so on; empty for a container image.
         components: by name, in the order of `packer/pins.json`.
@@ -72,6 +72,11 @@ class Recipe:
     def kernel(self) -> str:
         """The pinned kernel, as `uname -r` prints it."""
         return text(self.base_fields, "kernel", f"base {self.base}")
+
+    @property
+    def kubernetes(self) -> str:
+        """Minor version of Kubernetes of a node of EKS, for instance `1.35`; empty elsewhere."""
+        return self.agent.partition("eks-")[2]
 
     def __str__(self) -> str:
         """Name it as messages do."""

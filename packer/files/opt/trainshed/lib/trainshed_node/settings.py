@@ -56,6 +56,8 @@ class Settings:
         region: of the services that it calls; empty if it calls none.
         cluster: whose node this is; empty for none, so that its boot is not reported.
         devices: how many of each kind of `DEVICES` the node must have; empty to check nothing.
+        kubernetes: minor version of the cluster of EKS that the node joins, for instance `1.35`;
+            empty for none.
         scratch: assemble the instance store; off where something else owns it, such as nodeadm
             with `localStorage`.
         lustre: file system to mount, if any.
@@ -65,6 +67,7 @@ class Settings:
     region: str
     cluster: str
     devices: Mapping[str, int]
+    kubernetes: str
     scratch: bool
     lustre: Lustre | None
     signals: Signal | None
@@ -78,7 +81,8 @@ def read_settings(path: Path = SETTINGS) -> Settings:
     """
     document = read_object(path) if path.exists() else {}
     where = str(path)
-    _only(document, {"region", "cluster", "devices", "lustre", "scratch", "signals"}, where)
+    known = {"region", "cluster", "devices", "kubernetes", "lustre", "scratch", "signals"}
+    _only(document, known, where)
     scratch = document.get("scratch", True)
     if not isinstance(scratch, bool):
         raise NodeError(where, f"scratch must be true or false, not {scratch!r}; correct it")
@@ -87,6 +91,7 @@ def read_settings(path: Path = SETTINGS) -> Settings:
         region=text(document, "region", where) if calls else "",
         cluster=text(document, "cluster", where) if "cluster" in document else "",
         devices=device_counts(_object(document, "devices", where) or {}, f"{where}: devices"),
+        kubernetes=text(document, "kubernetes", where) if "kubernetes" in document else "",
         scratch=scratch,
         lustre=_lustre(document, where),
         signals=_signal(document, where),
