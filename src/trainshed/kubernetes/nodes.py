@@ -154,9 +154,7 @@ def _of_node(plan: NodesPlan, node: KubernetesNode) -> Iterator[NodeDifference]:
 
 def _device_advice(resource: str, node: KubernetesNode) -> str:
     if not _amount(node.capacity.get(resource, "0")):
-        return (
-            "its device plugin does not run there: kubectl get pods --all-namespaces --output wide"
-        )
+        return "its device plugin does not run there: trainshed kube apply"
     return (
         "the device plugin leaves out what does not work: see its log, and replace the node if a "
         "device is broken"
