@@ -29,6 +29,13 @@ from trainshed.review.reviewing import review_change
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "src" / "trainshed" / "project" / "template"
 Trainshed = Callable[..., Answer]
+# Follows the loop of APP over the cluster files, of which there is one.
+KUBERNETES = """
+(out / "kube").mkdir()
+settings = ["apiVersion: v1", "kind: ConfigMap", "metadata: {name: settings, namespace: one}"]
+settings.append(f"data: {{nodes: '{nodes}'}}")
+(out / "kube" / f"{name}.yaml").write_text(chr(10).join(settings) + chr(10))
+"""
 
 
 def worktrees() -> int:
@@ -193,6 +200,26 @@ def test_a_base_is_synthesised_once(project: Project) -> None:
     assert project.timeouts() == [("4", "6")]
 
     assert sorted(project.runs) == ["base", "head", "head"]
+
+
+def test_what_kubernetes_has_is_compared_also_with_a_base_that_is_remembered(
+    project: Project,
+) -> None:
+    # Beside each template, as synthesis does for a cluster of EKS.
+    (project.folder / "app.py").write_text(APP + KUBERNETES)
+    commit_all()
+    git("branch", "--force", "main")
+    project.write(CLUSTER.replace("max: 4", "max: 5"))
+
+    first, second = project.result(), project.result()
+
+    [objects] = [each for each in first["stacks"] if each["name"] == "kube/OneCluster.yaml"]
+    [changed] = objects["resources"]
+    assert (changed["resource_type"], changed["name"]) == ("ConfigMap", "one/settings")
+    [change] = changed["properties"]
+    assert (change["path"], change["before"], change["after"]) == ("data.nodes", "4", "5")
+    assert project.runs == ["head", "base", "head"]
+    assert second["stacks"] == first["stacks"]
 
 
 def test_a_damaged_memory_is_made_anew(project: Project) -> None:

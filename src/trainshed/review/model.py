@@ -1,8 +1,9 @@
 """What a review says about a change: the most dangerous first."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from trainshed.app.synthesis import SynthesisedStack
 from trainshed.cost.model import Total
@@ -32,6 +33,7 @@ class Side:
         stacks: what the app synthesises, by name.
         findings: all that `trainshed check` finds.
         runs: the other tools, and whether each ran.
+        objects: of Kubernetes, by file and name.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Side:
     stacks: Mapping[str, SynthesisedStack]
     findings: tuple[Finding, ...]
     runs: tuple[ToolRun, ...]
+    objects: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,7 +323,8 @@ class Review:
         broken_base: why the base cannot be synthesised; then all is about the head alone.
         notes: what limits the review, for instance that the base has another trainshed.
         risks: the most dangerous first.
-        stacks: the diff by meaning: those with the worst effect first.
+        stacks: the diff by meaning: those with the worst effect first; then files of objects of
+            Kubernetes.
         permissions: gained first.
         security_rules: gained first.
         clusters: changed ones first.

@@ -20,6 +20,7 @@ from trainshed.files import LARGEST_MADE, read_text
 from trainshed.findings import Severity
 from trainshed.findings.tools import TemplateFinding
 from trainshed.review.cache import Cache, key
+from trainshed.review.kubernetes_objects import FILES
 from trainshed.review.repository import BaseCommit
 
 _PACKAGES = ("trainshed", "trainshed_constructs", "trainshed_stacks")
@@ -126,7 +127,7 @@ def _own_code() -> str:
 
 def _facts(assembly: Path) -> Iterator[Path]:
     """Yield the files of a cloud assembly but its assets, which are for deployments."""
-    for file in assembly.rglob("*.json"):
+    for file in (*assembly.rglob("*.json"), *assembly.glob(FILES)):
         within = file.relative_to(assembly).parts
         if file.is_file() and not any(part.startswith("asset.") for part in within):
             yield file

@@ -16,6 +16,7 @@ from trainshed.review.clusters import cluster_changes
 from trainshed.review.cost import total_cost
 from trainshed.review.engine import require_engine
 from trainshed.review.findings import finding_changes
+from trainshed.review.kubernetes_objects import object_changes
 from trainshed.review.model import BrokenSide, Review, RiskKind, Side
 from trainshed.review.quotas import quota_changes
 from trainshed.review.remembered import RememberingProgram
@@ -126,7 +127,8 @@ def make_review(
     """
     compared = isinstance(base, Side)
     before = base if isinstance(base, Side) else _empty(base.name, head)
-    stacks = comparison.stacks if compared else ()
+    objects = object_changes(before.objects, head.objects)
+    stacks = (*comparison.stacks, *objects) if compared else ()
     findings = finding_changes(before if compared else None, head)
     found = risks(before.stacks, head.stacks, comparison)
     refused = {each.stack for each in found if each.kind is RiskKind.DEPLOYMENT_FAILS}

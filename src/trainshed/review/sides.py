@@ -22,6 +22,7 @@ from trainshed.files import read_bytes
 from trainshed.findings.tools import ToolRun
 from trainshed.plan import ClusterPlan, Fleet, load_fleet
 from trainshed.review.cache import Cache
+from trainshed.review.kubernetes_objects import read_objects
 from trainshed.review.model import BrokenSide, Side
 from trainshed.review.remembered import remembered_synthesis
 from trainshed.review.repository import BaseCommit, checked_out
@@ -141,6 +142,7 @@ def judged(side: Synthesised, programs: Mapping[str, Judge | ToolRun], step: Ste
         stacks=report.stacks,
         findings=tuple(judge_fleet(side.fleet, report.findings, report.runs)),
         runs=report.runs,
+        objects=read_objects(side.assembly.folder),
     )
 
 
