@@ -15,6 +15,7 @@ PLAN = NodesPlan(
     count=2,
     instance_type="dl1.24xlarge",
     zone="usw2-az4",
+    kubernetes="1.35",
     devices={"habana.ai/gaudi": "8", "vpc.amazonaws.com/efa": "4"},
     sizes={"cpu": "94", "memory": "600Gi", "hugepages-2Mi": "10256Mi"},
     taint="habana.ai/gaudi",
@@ -105,6 +106,18 @@ def test_a_kubelet_that_does_not_answer_is_named(api_server: ApiServer) -> None:
     assert [
         (each.node, each.what) for each in compare(api_server, replace(PLAN, cluster="Silent"))
     ] == [(first, "ready")]
+
+
+def test_a_kubelet_of_another_version_is_named(api_server: ApiServer) -> None:
+    first, _ = join(api_server, "Mixed")
+    api_server.set_kubelet(first, "v1.34.9-eks-40737a8")
+
+    [found] = compare(api_server, replace(PLAN, cluster="Mixed"))
+
+    assert (found.node, found.what, found.planned, found.found) == (
+        *(first, "Kubernetes", "1.35", "v1.34.9-eks-40737a8"),
+    )
+    assert "an AMI of eks-1.35" in found.advice
 
 
 def test_what_nodes_say_of_themselves_is_compared(api_server: ApiServer) -> None:

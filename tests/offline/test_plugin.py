@@ -133,3 +133,15 @@ def test_every_ami_that_can_be_baked_has_the_root_of_its_base() -> None:
         flavour = flavour_of(f"trainshed-{'-'.join(name)}-20261122T000000Z")
 
         assert flavour is not None and flavour.partition("-")[0] == roots[name[2]], name
+
+
+def test_the_kubelet_of_every_ami_for_eks_is_that_of_its_cell() -> None:
+    for name in recipe_names(read_pins(packer_folder() / "pins.json")):
+        ami = f"trainshed-{'-'.join(name)}-20261122T000000Z"
+
+        found = [
+            version for pattern, version in PLUGIN.kubelets().items() if re.fullmatch(pattern, ami)
+        ]
+
+        agent, _, version = name[1].partition("-")
+        assert found == ([version] if agent == "eks" else []), name

@@ -19,6 +19,8 @@ from trainshed.kubernetes.client import FIELD_MANAGER
 from trainshed.kubernetes.cluster import EksCluster
 
 _SECONDS = 60
+# Of nodes of the tests.
+KUBELET = "v1.35.4-eks-40737a8"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,7 @@ class ApiServer:
         node = {"metadata": {"name": name, "labels": labels}, "spec": {"taints": given}}
         self.call("POST", "/api/v1/nodes", node)
         self.set_status(name, sizes, ready=True)
+        self.set_kubelet(name, KUBELET)
         # The controllers take the taint of a node that is not ready away.
         eventually(lambda: self._taints(name) == set(taints))
 
@@ -52,7 +55,19 @@ class ApiServer:
     def set_status(self, name: str, sizes: Mapping[str, str], *, ready: bool) -> None:
         """Tell what a node has, as its kubelet does."""
         condition = {"type": "Ready", "status": str(ready), "reason": "Kubelet"}
-        status = {"capacity": sizes, "allocatable": sizes, "conditions": [condition]}
+        self._say(name, {"capacity": sizes, "allocatable": sizes, "conditions": [condition]})
+
+    def set_kubelet(self, name: str, version: str) -> None:
+        """Tell of which version the kubelet of a node is."""
+        # The rest of nodeInfo is required, and empty.
+        others = (
+            *("machineID", "systemUUID", "bootID", "kernelVersion", "osImage"),
+            *("containerRuntimeVersion", "kubeProxyVersion", "operatingSystem", "architecture"),
+        )
+        info = dict.fromkeys(others, "") | {"kubeletVersion": version}
+        self._say(name, {"nodeInfo": info})
+
+    def _say(self, name: str, status: Mapping[str, Any]) -> None:
         self.call(
             "PATCH",
             f"/api/v1/nodes/{name}/status",

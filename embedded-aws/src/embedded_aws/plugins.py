@@ -93,6 +93,10 @@ class Plugin:
         """
         return {}
 
+    def kubelets(self) -> Mapping[str, str]:
+        """Return the minor version of the kubelet of an AMI by a pattern of the AMI's name."""
+        return {}
+
     def seed(self, client: Callable[[str], Any], account: str, region: str) -> None:
         """Create what each new account has from the start, and after each reset.
 

@@ -171,13 +171,16 @@ def _show_nodes(planned: NodesPlan, found: tuple[KubernetesNode, ...]) -> None:
             "node": each.name,
             "instance": each.instance_type,
             "zone": each.zones,
+            "kubernetes": each.kubernetes,
             "ready": each.ready,
             "taints": each.taints,
         }
         | {name: _counted(each, name) for name in resources}
         for each in found
     ]
-    print_records(records, columns=("node", "instance", "zone", "ready", *resources, "taints"))
+    print_records(
+        records, columns=("node", "instance", "zone", "kubernetes", "ready", *resources, "taints")
+    )
 
 
 def _counted(node: KubernetesNode, resource: str) -> str:

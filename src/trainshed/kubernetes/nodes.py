@@ -25,6 +25,7 @@ class NodesPlan:
         count: how many there are.
         instance_type: of each.
         zone: ID or name of their zone.
+        kubernetes: minor version of Kubernetes that their kubelet has, for instance `1.35`.
         devices: what device plugins announce on each: exactly so many, by resource.
         sizes: what a pod of a job asks for beside devices, and no node may have less of: quantities
             of Kubernetes by resource.
@@ -35,6 +36,7 @@ class NodesPlan:
     count: int
     instance_type: str
     zone: str
+    kubernetes: str
     devices: Mapping[str, str]
     sizes: Mapping[str, str]
     taint: str
@@ -48,6 +50,7 @@ class KubernetesNode:
         name: of the node.
         instance_type: of its instance; empty when it does not say.
         zones: name and ID of its zone, as far as it says them.
+        kubernetes: version of its kubelet, for instance `v1.35.4-eks-40737a8`.
         ready: its kubelet says that it takes pods.
         capacity: what it has, by resource.
         allocatable: what of it pods may ask for.
@@ -57,6 +60,7 @@ class KubernetesNode:
     name: str
     instance_type: str
     zones: tuple[str, ...]
+    kubernetes: str
     ready: bool
     capacity: Mapping[str, str]
     allocatable: Mapping[str, str]
@@ -130,6 +134,13 @@ def _of_node(plan: NodesPlan, node: KubernetesNode) -> Iterator[NodeDifference]:
         yield differs(
             "zone", plan.zone, ", ".join(node.zones), "check instance.zone of the cluster file"
         )
+    if not f"{node.kubernetes}.".startswith(f"v{plan.kubernetes}."):
+        yield differs(
+            "Kubernetes",
+            plan.kubernetes,
+            node.kubernetes or "not known",
+            f"give the cluster an AMI of eks-{plan.kubernetes}, and deploy its stack",
+        )
     if not node.ready:
         yield differs("ready", "yes", "no", f"see: kubectl describe node {node.name}")
     if plan.taint not in node.taints:
@@ -174,6 +185,7 @@ def _node(found: NodeResource) -> KubernetesNode:
         name=(metadata and metadata.name) or "",
         instance_type=labels.get(_TYPE_LABEL, ""),
         zones=tuple(labels[each] for each in _ZONE_LABELS if each in labels),
+        kubernetes=status.nodeInfo.kubeletVersion if status and status.nodeInfo else "",
         ready=any(each.type == "Ready" and each.status == "True" for each in conditions),
         capacity=dict((status and status.capacity) or {}),
         allocatable=dict((status and status.allocatable) or {}),

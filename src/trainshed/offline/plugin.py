@@ -81,6 +81,14 @@ class TrainshedPlugin(Plugin):
         """Return what the rule of udev of our AMIs reserves."""
         return {r"trainshed-.+": huge_pages()}
 
+    def kubelets(self) -> dict[str, str]:
+        """Return the version in the cell of our AMIs for EKS."""
+        return {
+            rf"trainshed-\w+-{re.escape(agent)}-.+": kubernetes
+            for agent in AGENTS
+            if (kubernetes := agent.partition("eks-")[2])
+        }
+
     def inventory(self, client: Callable[[str], Any]) -> Iterator[Row]:
         """Yield the parameters from which nodes learn what to mount."""
         pages = (

@@ -45,6 +45,11 @@ class Machine:
         return max((pages for device, pages in by_device.items() if device in found), default=0)
 
     @property
+    def kubelet(self) -> str | None:
+        """Minor version of the AMI's kubelet, or None when its name does not say it."""
+        return find_for_ami(self.instance, lambda plugin: plugin.kubelets())
+
+    @property
     def interfaces(self) -> Sequence[Mapping[str, Any]]:
         """Its network interfaces, as the template has them."""
         found: Sequence[Mapping[str, Any]] = self.template.get("NetworkInterfaces", [])

@@ -50,9 +50,11 @@ def status(machine: Machine, version: str) -> Row:
 
     Args:
         machine: what it runs on.
-        version: of its cluster, which an AMI of the user's is taken to have.
+        version: of its cluster, which an AMI of the user's is taken to have if its name says no
+            other.
     """
     instance = machine.instance
+    kubelet = machine.kubelet or machine.group.get("version", version)
     resources = resources_of(
         machine.record,
         machine.template,
@@ -73,7 +75,7 @@ def status(machine: Machine, version: str) -> Row:
             **dict.fromkeys(("bootID", "machineID", "kernelVersion", "kubeProxyVersion"), ""),
             "architecture": _architecture(machine),
             "containerRuntimeVersion": "containerd://2",
-            "kubeletVersion": f"v{machine.group.get('version', version)}.0",
+            "kubeletVersion": f"v{kubelet}.0",
             "operatingSystem": "linux",
             "osImage": "",
             "systemUUID": instance.id,

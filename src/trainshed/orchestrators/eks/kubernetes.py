@@ -27,13 +27,15 @@ def planned_objects(plan: ClusterPlan) -> ObjectsPlan:
 
 def planned_nodes(plan: ClusterPlan) -> NodesPlan:
     """Return what is planned of a cluster's nodes, as Kubernetes counts it."""
-    pod = _eks(plan).pod
+    eks = _eks(plan)
+    pod = eks.pod
     devices = {pod.taint, EFA_RESOURCE}
     return NodesPlan(
         cluster=plan.name,
         count=plan.nodes.max,
         instance_type=plan.instance.name,
         zone=plan.zone.name,
+        kubernetes=eks.control_plane.version.name,
         devices={name: count for name, count in pod.resources.items() if name in devices},
         sizes={name: size for name, size in pod.resources.items() if name not in devices},
         taint=pod.taint,
