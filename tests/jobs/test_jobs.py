@@ -11,7 +11,7 @@ from trainshed.aws import AwsRefusal
 from trainshed.cli.job_display import display
 from trainshed.errors import Failure, TrainshedError
 from trainshed.jobs.model import EndCause, Job, JobState, ranges
-from trainshed.jobs.scheduler import find_job, find_scheduler
+from trainshed.jobs.scheduler import UnseenJobs, find_job, find_scheduler
 from trainshed.jobs.watching import watch
 
 NODES = 250
@@ -297,6 +297,32 @@ def test_a_job_is_looked_up_in_every_cluster(
 
     assert job.job_id == found
     assert {each.job_id for each in scheduler.jobs()} == {found}
+
+
+class BesideKubernetes(Clusters):
+    """The same, with a cluster whose jobs trainshed cannot look at."""
+
+    def pages(self, service: str, operation: str, key: str, **params: Any) -> Any:
+        kubernetes = stack(
+            "KubeCluster", Orchestrator="eks", EksCluster="kube", Namespace="kube", NodeGroup="g"
+        )
+        others = super().pages(service, operation, key, **params)
+        return [kubernetes, *others] if key == "Stacks" else others
+
+
+def test_a_cluster_whose_jobs_cannot_be_seen_hides_no_job_of_others() -> None:
+    region: Any = BesideKubernetes(one=1)
+
+    _, job = find_job(region, "pretrain")
+
+    assert job.job_id == "in-one"
+
+
+def test_a_cluster_whose_jobs_cannot_be_seen_is_named_where_no_job_is_found() -> None:
+    region: Any = BesideKubernetes(gone=None)
+
+    with pytest.raises(UnseenJobs, match="those of KubeCluster neither"):
+        find_job(region, "pretrain")
 
 
 def test_a_refusal_is_reported_where_no_job_is_found() -> None:

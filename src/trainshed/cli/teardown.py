@@ -67,6 +67,8 @@ def teardown(
             raise Failure(
                 f"jobs that have not ended: {len(found.jobs)}; wait, or end them with --end-jobs"
             )
+        if found.unseen_jobs and not end_jobs:
+            raise Failure(f"{found.unseen_jobs}; end those that are there with --end-jobs")
         if not yes:
             typer.confirm("delete these stacks?", abort=True, err=True)
         with progress() as show:
@@ -93,6 +95,7 @@ def _record(found: Survey) -> dict[str, Any]:
         ],
         "kept": [asdict(each) for each in found.kept],
         "jobs": [asdict(each) for each in found.jobs],
+        "unseen_jobs": found.unseen_jobs,
     }
 
 
@@ -109,6 +112,8 @@ def _show(name: str, found: Survey) -> None:
     if found.jobs:
         headings = {"name": "job that would be ended", "job_id": "id", "status": "is"}
         print_records(record["jobs"], columns=headings, headings=headings)
+    if found.unseen_jobs:
+        say(f"jobs are not shown: {found.unseen_jobs}")
     if found.kept:
         print_records(
             record["kept"],

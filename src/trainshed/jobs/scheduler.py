@@ -14,6 +14,10 @@ from trainshed.jobs.why.questions import Questions
 from trainshed.orchestrators import ORCHESTRATOR_OUTPUT, Orchestrator, part
 
 
+class UnseenJobs(Failure):
+    """The jobs of a deployed cluster cannot be looked at, though there may be some."""
+
+
 class Scheduler(Protocol):
     """What runs the jobs of one cluster."""
 
@@ -82,6 +86,9 @@ def scheduler_of(region: Region, cluster: str, outputs: Mapping[str, str]) -> Sc
         region: the cluster's.
         cluster: its name.
         outputs: of its stack.
+
+    Raises:
+        UnseenJobs: they cannot be looked at.
     """
     orchestrator = outputs.get(ORCHESTRATOR_OUTPUT)
     if orchestrator not in set(Orchestrator):
@@ -128,20 +135,21 @@ def find_job(region: Region, job: str) -> tuple[Scheduler, Job]:
 
     Raises:
         AwsRefusal: it is not among those of the clusters whose jobs the credentials may see.
+        UnseenJobs: the same, of a cluster whose jobs cannot be looked at.
         TrainshedError: there is none.
     """
     name = job_name(job)
     named: list[tuple[Scheduler, Job]] = []
-    refusals: list[AwsRefusal] = []
+    refusals: list[Failure] = []
     for cluster, outputs in all_outputs(region):
-        scheduler = scheduler_of(region, cluster, outputs)
-        if scheduler is None:
-            continue
         try:
-            found = scheduler.job(name)
-        except AwsRefusal as error:
+            scheduler = scheduler_of(region, cluster, outputs)
+            found = scheduler.job(name) if scheduler else None
+        except (AwsRefusal, UnseenJobs) as error:
             # Who uses one cluster needs no permissions for the others.
             refusals.append(error)
+            continue
+        if scheduler is None:
             continue
         if found and found.job_id == name:
             return scheduler, found

@@ -82,12 +82,13 @@ def kept_logs(region: Region, prefix: str, content: str) -> Iterator[Kept]:
     for each in region.pages("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=prefix):
         name = each["logGroupName"]
         days = each.get("retentionInDays")
+        how_long = f"each line kept for {days} days" if days else "kept for good"
         yield Kept(
             what="log group",
             name=name,
             size=f"{each.get('storedBytes', 0) / _GIB:.1f} GiB",
             cost="bills by the GiB and month",
-            why=f"{content}, each line kept for {days} days; or delete it: "
+            why=f"{content}, {how_long}; or delete it: "
             f"aws logs delete-log-group --log-group-name {name}",
         )
 

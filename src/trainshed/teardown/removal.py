@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from trainshed.account.deployed_stacks import DeployedStack, status_of
 from trainshed.aws import Region
 from trainshed.errors import Failure
-from trainshed.jobs.scheduler import scheduler_of
+from trainshed.jobs.scheduler import UnseenJobs, scheduler_of
+from trainshed.teardown.control_planes import unprotect
+from trainshed.teardown.kubernetes import delete_left_interfaces
 from trainshed.teardown.survey import Survey
 
 _PAUSE_SECONDS = 5
@@ -14,6 +17,8 @@ _PAUSE_SECONDS = 5
 
 def remove(region: Region, survey: Survey, *, show: Callable[[str], None]) -> None:
     """Delete what a survey names; what the stacks' policies keep stays.
+
+    The protections of a stack, and of the EKS cluster in it, end right before its deletion.
 
     Can be called again after it failed or was interrupted.
 
@@ -38,19 +43,29 @@ def remove(region: Region, survey: Survey, *, show: Callable[[str], None]) -> No
                 StackName=stack.stack_id,
                 EnableTerminationProtection=False,
             )
+        unprotect(region, stack, show=show)
+        _delete_left_interfaces(region, survey, show)
         show(f"{stack.name}: deleting")
         region.call("cloudformation", "delete_stack", StackName=stack.stack_id)
         while (status := status_of(region, stack.stack_id)) == "DELETE_IN_PROGRESS":
             show("")
             time.sleep(_PAUSE_SECONDS)
+            # Nodes end now, and may leave some.
+            _delete_left_interfaces(region, survey, show)
         if status != "DELETE_COMPLETE":
             raise Failure(
                 f"{stack.name} is {status}: {_reasons(region, stack)}; fix that, and run the same "
                 "command again"
             )
-        if scheduler := scheduler_of(region, stack.name, stack.outputs):
-            scheduler.tidy()
+        with suppress(UnseenJobs):
+            if scheduler := scheduler_of(region, stack.name, stack.outputs):
+                scheduler.tidy()
         show(f"{stack.name}: deleted")
+
+
+def _delete_left_interfaces(region: Region, survey: Survey, show: Callable[[str], None]) -> None:
+    if survey.eks_cluster:
+        delete_left_interfaces(region, survey.eks_cluster, show=show)
 
 
 def _reasons(region: Region, stack: DeployedStack) -> str:

@@ -7,12 +7,14 @@ from trainshed.account.deployed_stacks import DeployedStack, find_stack, importe
 from trainshed.aws import Region
 from trainshed.errors import Failure, UnknownName
 from trainshed.jobs.model import ListedJob
-from trainshed.jobs.scheduler import scheduler_of
+from trainshed.jobs.scheduler import UnseenJobs, scheduler_of
 from trainshed.orchestrators import Orchestrator, traits
 from trainshed.plan import ClusterPlan
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import CLIENTS_GROUP
+from trainshed.teardown.control_planes import cluster_name, kept_of_control_plane
 from trainshed.teardown.kept import FLOW_LOGS, Kept, kept_file_systems, kept_logs, kept_repositories
+from trainshed.teardown.kubernetes import MadeByKubernetes, made_by_kubernetes
 from trainshed.teardown.networks import (
     file_systems_in,
     kept_network,
@@ -32,12 +34,16 @@ class Survey:
             would hold.
         kept: what stays.
         jobs: jobs that are not over.
+        unseen_jobs: why it is not known which jobs are not over; None when it is.
+        eks_cluster: name of the EKS cluster whose nodes go, or its own stack; None for none.
     """
 
     removed: tuple[DeployedStack, ...]
     groups: Mapping[str, tuple[str, ...]]
     kept: tuple[Kept, ...]
     jobs: tuple[ListedJob, ...]
+    unseen_jobs: str | None
+    eks_cluster: str | None
 
 
 def survey(
@@ -65,7 +71,7 @@ def survey(
     _check_account(region, cluster)
     names = _names(cluster)
     found = {kind: find_stack(region, name) for kind, name in names.items()}
-    compute, storage = found["compute"], found["storage"]
+    compute, storage, kubernetes = found["compute"], found["storage"], found["control plane"]
     planned = cluster.network.stack_name
     networks = networks_of(region, planned, filter(None, (compute, storage)))
     known = {*names.values(), planned, *(each.name for each in networks)}
@@ -75,7 +81,9 @@ def survey(
         known |= {each.name for each in unused}
     if only and only not in known:
         raise UnknownName(f"stack of {cluster.name}", only, sorted(known))
-    users = _users(region, names, storage, networks, others)
+    users = _users(region, names, storage, kubernetes, networks, others)
+    eks_cluster = cluster_name(kubernetes, cluster.control_plane)
+    made = made_by_kubernetes(region, eks_cluster) if eks_cluster else ()
     removed: list[DeployedStack] = []
     kept: list[Kept] = []
     for stack in filter(None, (*found.values(), *networks)):
@@ -84,7 +92,7 @@ def survey(
         # Those that go before it use it no more.
         if remaining := users.get(stack.name, set()) - {each.name for each in removed}:
             kept.append(_in_use(stack, stack in networks, remaining))
-        elif stack in networks and (inside := file_systems_in(region, stack)):
+        elif stack in networks and (inside := _inside(region, stack, made)):
             why = f"{', '.join(inside)} is in it; delete that, then tear down again"
             kept.append(kept_network(stack, why))
         else:
@@ -95,21 +103,46 @@ def survey(
     staying = {each.name for each in kept}
     gone = {name for name in known if only in (None, name)} - staying
     kept += _left_behind(region, cluster, names, storage, gone)
+    if eks_cluster and names["control plane"] in gone:
+        kept += kept_of_control_plane(region, kubernetes, eks_cluster)
+        kept += (each.kept for each in made)
     for stack in unused if only is None else ():
         command = f"trainshed teardown {cluster.name} --stack {stack.name}"
         kept.append(kept_network(stack, f"no stack uses it; if you no longer need it: {command}"))
+    jobs, unseen_jobs = (
+        _unfinished_jobs(region, compute) if compute and compute in removed else ((), None)
+    )
     return Survey(
         removed=tuple(removed),
         groups={
             each.name: tuple(left_groups(region, each)) for each in networks if each in removed
         },
         kept=tuple(kept),
-        jobs=tuple(_unfinished_jobs(region, compute)) if compute and compute in removed else (),
+        jobs=tuple(jobs),
+        unseen_jobs=unseen_jobs,
+        eks_cluster=eks_cluster,
     )
 
 
-def _unfinished_jobs(region: Region, compute: DeployedStack) -> list[ListedJob]:
-    scheduler = scheduler_of(region, compute.name, compute.outputs)
+def _inside(
+    region: Region, network: DeployedStack, made: Iterable[MadeByKubernetes]
+) -> tuple[str, ...]:
+    """Name what is in a network, in none of its stacks, and keeps it from being deleted."""
+    vpcs = network.ids("AWS::EC2::VPC")
+    return (
+        *file_systems_in(region, network),
+        *(each.kept.name for each in made if each.vpc in vpcs),
+    )
+
+
+def _unfinished_jobs(
+    region: Region, compute: DeployedStack
+) -> tuple[Sequence[ListedJob], str | None]:
+    """Return the jobs that are not over; or none, and why that is not known."""
+    try:
+        scheduler = scheduler_of(region, compute.name, compute.outputs)
+    except UnseenJobs as error:
+        return (), str(error)
     # A stack whose creation failed has no outputs, and no jobs.
     if scheduler is None and compute.outputs:
         raise Failure(
@@ -117,7 +150,7 @@ def _unfinished_jobs(region: Region, compute: DeployedStack) -> list[ListedJob]:
             f"deploy it again, then tear down: npx cdk deploy {compute.name}; or delete "
             f"it with its jobs: npx cdk destroy {compute.name}"
         )
-    return scheduler.jobs(unfinished=True) if scheduler else []
+    return (scheduler.jobs(unfinished=True) if scheduler else ()), None
 
 
 def _names(cluster: ClusterPlan) -> dict[str, str]:
@@ -125,6 +158,9 @@ def _names(cluster: ClusterPlan) -> dict[str, str]:
     return {
         "compute": cluster.name,
         "prerequisites": cluster.prerequisites_stack_name,
+        "control plane": cluster.control_plane.stack_name
+        if cluster.control_plane
+        else stack_name(cluster.short_name, "ControlPlane"),
         "storage": stack_name(_lustre_name(cluster), "Storage"),
         "containers": cluster.own_repository.stack_name,
     }
@@ -147,6 +183,7 @@ def _users(
     region: Region,
     names: Mapping[str, str],
     storage: DeployedStack | None,
+    kubernetes: DeployedStack | None,
     networks: Iterable[DeployedStack],
     others: Iterable[ClusterPlan],
 ) -> dict[str, set[str]]:
@@ -156,6 +193,13 @@ def _users(
     for each in there:
         if each.repository:
             users.setdefault(each.repository.stack_name, set()).add(each.name)
+    if kubernetes:
+        users[kubernetes.name] = set().union(*importers(region, kubernetes).values())
+        users[kubernetes.name] |= {
+            each.name
+            for each in there
+            if each.control_plane and each.control_plane.stack_name == kubernetes.name
+        }
     for network in networks:
         imports = importers(region, network)
         users[network.name] = set().union(*imports.values())

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from trainshed.aws import Region
-from trainshed.errors import Failure
-from trainshed.jobs.scheduler import Scheduler
+from trainshed.jobs.scheduler import Scheduler, UnseenJobs
 
 # Of a cluster's stack; without one of these, it is not that of a cluster.
 OUTPUTS = frozenset({"EksCluster", "Namespace", "NodeGroup"})
@@ -14,10 +13,9 @@ def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> Schedul
     """Say that jobs are submitted by other means.
 
     Raises:
-        Failure: always.
+        UnseenJobs: always.
     """
-    raise Failure(
-        f"trainshed does not run or list jobs on Amazon EKS yet; use kubectl with the cluster "
-        f"{outputs['EksCluster']} in {region.name}, and delete the stack with: "
-        f"npx cdk destroy {cluster}"
+    raise UnseenJobs(
+        f"trainshed does not run or list jobs on Amazon EKS yet, those of {cluster} neither; use "
+        f"kubectl: trainshed kube config {cluster}; kubectl get pods -n {outputs['Namespace']}"
     )
