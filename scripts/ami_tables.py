@@ -60,8 +60,7 @@ def cells_table(pins: Pins) -> str:
             ]
         )
     for cell in Cell:
-        if not pins.bases_with(cell.accelerator, cell.agent):
-            why = pins.bases[pins.base_of(cell.accelerator)].refused[cell.agent]
+        if why := pins.why_none(cell.accelerator, cell.agent):
             rows.append([str(cell), f"none: {why}", "", "", ""])
     return _table(["cell", "base and its AMI", "kernel", "driver", "runs containers"], rows)
 

@@ -69,6 +69,13 @@ def test_the_environment_gives_the_region_that_the_file_leaves_out(planned: Plan
             id="cell",
         ),
         pytest.param(
+            GOOD.replace("neuron/ecs", "habana/eks-1.35"),
+            "p.yaml:4: cells: there is no AMI for habana/eks-1.35: Canonical's AMIs of EKS on "
+            "Ubuntu 22.04 end with Kubernetes 1.32, and Intel has no Gaudi software for those of "
+            "Amazon Linux; leave it out",
+            id="cell without an AMI",
+        ),
+        pytest.param(
             GOOD.replace("[neuron/ecs]", "neuron/ecs"),
             "p.yaml:4: cells: 'neuron/ecs' is not a list; write it as [neuron/ecs]",
             id="one cell",

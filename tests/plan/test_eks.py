@@ -166,8 +166,11 @@ def test_every_version_that_a_cluster_can_have_has_cells() -> None:
 
 
 def test_where_no_ami_is_baked_the_remedy_says_why() -> None:
-    remedy = planned("dl1.24xlarge").ami.remedy
+    plan = planned(instance={"type": "dl1.24xlarge", "nodes": {"max": 1}}, region="us-west-2")
 
+    [decision] = (each for each in plan.decisions if each.field == "ami")
+    assert "for habana/eks-1.35, for which trainshed bakes no AMI" in decision.reason
+    remedy = plan.ami.remedy
     assert remedy.startswith("name an AMI of your own in instance.ami, because none is baked for ")
     assert "Canonical's AMIs of EKS on Ubuntu 22.04 end with Kubernetes 1.32" in remedy
 

@@ -13,6 +13,7 @@ import pytest
 from cdk_nag import AwsSolutionsChecks
 
 from trainshed.nodes.cells import Cell
+from trainshed.pins.reader import project_pins
 from trainshed.plan.pipeline import load_ami_pipeline
 from trainshed_constructs import ConstructError
 from trainshed_stacks.ami_pipeline_stack import add_ami_pipeline
@@ -421,7 +422,7 @@ def test_a_key_of_ones_own_encrypts_reports_and_is_lent_to_ec2(synthesised: Synt
 
 
 def test_a_role_that_iam_would_find_too_long_is_refused(synthesised: Synthesised) -> None:
-    cells = list(Cell)
+    cells = [cell for cell in Cell if project_pins().bases_with(cell.accelerator, cell.agent)]
     regions = ["eu-west-1", "eu-north-1", "eu-central-1", "us-east-1", "us-east-2"]
     subnets = [f"subnet-{number:017x}" for number in range(30)]
 

@@ -306,6 +306,12 @@ class Pins(Pinned):
             if accelerator in base.accelerators and agent in base.source_amis
         )
 
+    def why_none(self, accelerator: str, agent: str) -> str | None:
+        """Return why there is no AMI for a cell on any base; None when there is one."""
+        if self.bases_with(accelerator, agent):
+            return None
+        return self.bases[self.base_of(accelerator)].refused[agent]
+
     def base_of(self, accelerator: str, name: str | None = None) -> str:
         """Return the name of a base of an accelerator's AMIs; by default the first that lists it.
 

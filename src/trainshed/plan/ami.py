@@ -84,7 +84,11 @@ def plan_ami(
     )
     if parameter is None:
         return None
-    why = f"our own channel {name!r} for {cell}" if name != parameter else "as asked"
+    why = "as asked"
+    if name != parameter and cell:
+        why = f"our own channel {name!r} for {cell}"
+        if project_pins().why_none(*cell.split("/")):
+            why += ", for which trainshed bakes no AMI"
     notes.decide(
         "ami",
         f"{parameter}{colon}{version}",

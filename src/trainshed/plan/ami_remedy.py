@@ -46,9 +46,7 @@ def remedy_for(asked: str, cell: str | None, instance: InstanceType, region: str
         channel = Channel.of_parameter(name)
         name = channel.name if channel and channel.cell == cell else ""
     accelerator, _, agent = cell.partition("/")
-    pins = project_pins()
-    if not pins.bases_with(accelerator, agent):
-        why = pins.bases[pins.base_of(accelerator)].refused[agent]
+    if why := project_pins().why_none(accelerator, agent):
         return f"name an AMI of your own in instance.ami, because none is baked for {cell}: {why}"
     ours = is_channel_name(name) and not name.startswith("ami-")
     target, driver, after = name if ours else "stable", "", ""

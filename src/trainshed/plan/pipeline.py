@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainshed.documents.problems import Problem
-from trainshed.pins.model import BuildTools
+from trainshed.pins.model import BuildTools, Pins
 from trainshed.pins.reader import read_pins
 from trainshed.plan.region import region_problem
 from trainshed.plan.security import SecurityPlan, security_of, security_problems
@@ -62,13 +62,23 @@ def load_ami_pipeline(
         )
     if problems or not (spec and asked):
         raise SpecError(problems)
+    pinned = read_pins(pins)
+    if problems := tuple(_cell_problems(spec, pinned)):
+        raise SpecError(problems)
     return AmiPipelinePlan(
         spec=spec,
         account=spec.account or account,
         region=asked,
         security=security_of(spec),
-        tools=read_pins(pins).tools,
+        tools=pinned.tools,
     )
+
+
+def _cell_problems(spec: AmiPipelineSpec, pins: Pins) -> Iterator[Problem]:
+    for cell in spec.cells:
+        if why := pins.why_none(cell.accelerator, cell.agent):
+            message = f"there is no AMI for {cell}: {why}; leave it out"
+            yield Problem(where=spec.where, path=("cells",), message=message)
 
 
 def _region_problems(spec: AmiPipelineSpec, region: str | None) -> Iterator[Problem]:
