@@ -9,7 +9,7 @@ export NPM_CONFIG_UPDATE_NOTIFIER := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-for test-bare test-skipped test-embedded-aws dist tools guests kubernetes torch ami-lint ami-validate ami-bake ami-boot ami-faults upper-ladder ladder containers lint format docs bench lock schema recipes golden clean
+.PHONY: help setup demo demo-eks test test-for test-bare test-skipped test-embedded-aws dist tools guests kubernetes torch ami-lint ami-validate ami-bake ami-boot ami-faults upper-ladder ladder containers lint format docs bench lock schema recipes golden clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,9 @@ $(VENV)/checkov/.installed: requirements/checkov.txt | $(VENV)/.installed
 
 demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exists
 	@trainshed offline run -- python scripts/demo.py
+
+demo-eks: setup ## Deploy a cluster of Amazon EKS to it, with a real Kubernetes; after `make kubernetes`
+	@trainshed offline run --kubernetes --job-speed 100 -- python scripts/demo.py --eks
 
 test: setup ## Run the test suite, all but the ladder
 	@pytest -n auto --dist loadfile -q -m "not ladder"

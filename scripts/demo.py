@@ -1,9 +1,11 @@
 """What `make demo` runs inside the embedded AWS: the way of a new account to its first job.
 
-Each step is a line; what its commands print is in build/demo. At the end stands what there is now.
+With `--eks`, as `make demo-eks` runs it, a cluster of Amazon EKS instead. Each step is a line; what
+its commands print is in build/demo. At the end stands what there is now.
 """
 
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -12,7 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +29,11 @@ from rich.table import Table
 from trainshed.aws import Region, regions
 
 ROOT = Path(__file__).resolve().parents[1]
+ASSEMBLY = "cdk.out"
 CLUSTER, CELL = "TrainCluster", ("neuron", "ecs")
+EKS_FILE, EKS_CELL = "examples/trn1-eks.yaml", ("neuron", "eks-1.35")
+# Who gives Kubernetes what the cluster needs, and who trains.
+EKS_ROLES = ("Operator", "MachineLearning")
 # `TrainNetwork |  3/26 | 10:14:06 AM | CREATE_COMPLETE | ...`
 EVENT = re.compile(r"(\w+) \|\s+(\d+)/(\d+) \|")
 LAST_LINES = 30
@@ -86,8 +92,19 @@ class Step:
     status: Status
     log: Any
 
-    def run(self, command: Sequence[str], *, folder: Path = ROOT) -> str:
+    def run(
+        self,
+        command: Sequence[str],
+        *,
+        folder: Path = ROOT,
+        environment: Mapping[str, str] | None = None,
+    ) -> str:
         """Run a command; return what it printed.
+
+        Args:
+            command: its words.
+            folder: working directory.
+            environment: variables beside this process's.
 
         Raises:
             StepFailed: its exit code is not 0.
@@ -96,7 +113,12 @@ class Step:
         done: dict[str, str] = {}
         printed: list[str] = []
         with subprocess.Popen(
-            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command,
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, **(environment or {})},
         ) as process:
             assert process.stdout
             for line in process.stdout:
@@ -117,32 +139,96 @@ def main() -> None:
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir(parents=True)
     demo = Demo(logs=logs, console=Console())
-    with tempfile.TemporaryDirectory() as folder:
-        deploy(demo, Path(folder))
-    results = list(run_jobs(demo))
     [region] = regions(None)
+    with tempfile.TemporaryDirectory() as folder:
+        if "--eks" in sys.argv[1:]:
+            results = show_eks(demo, region, Path(folder))
+        else:
+            deploy(demo, Path(folder))
+            results = list(run_jobs(demo))
     say_what_there_is(demo, region, results)
 
 
 def deploy(demo: Demo, folder: Path) -> None:
     """Do what a new account needs for the cluster, in the order of the README."""
-    account, region = os.environ["CDK_DEFAULT_ACCOUNT"], os.environ["CDK_DEFAULT_REGION"]
-    # An assembly of its own, so that two demos do not meet in cdk.out.
-    assembly = str(folder / "cdk.out")
-    cdk = ("cdk", "--app", assembly, "deploy", "--require-approval", "never")
-    with demo.step("cdk bootstrap") as step:
-        # Away from cdk.json: naming the environment is enough, and no app is synthesised.
-        step.run(["cdk", "bootstrap", f"aws://{account}/{region}"], folder=folder)
-    with demo.step("cdk synth") as step:
-        step.run(["cdk", "synth", "--quiet", "--output", assembly])
-    with demo.step("publish an AMI: a stand-in for what trainshed ami build bakes") as step:
-        ami = step.run(["trainshed", "offline", "ami", *CELL]).strip()
-        step.run(["trainshed", "ami", "publish", ami, "--channel", "stable"])
+    cdk = ("cdk", "--app", str(folder / ASSEMBLY), "deploy", "--require-approval", "never")
+    prepare(demo, folder, CELL)
     with demo.step("cdk deploy TrainContainers, and a stand-in for its container image") as step:
         step.run([*cdk, "--exclusively", "TrainContainers"])
         step.run(["trainshed", "offline", "image", CLUSTER])
     with demo.step(f"cdk deploy {CLUSTER}") as step:
         step.run([*cdk, "--concurrency", "4", CLUSTER])
+
+
+def prepare(demo: Demo, folder: Path, cell: tuple[str, str], *context: str) -> None:
+    """Bootstrap, synthesise into an assembly of the demo's own, and publish an AMI.
+
+    Args:
+        demo: it.
+        folder: for the assembly, so that two demos do not meet in cdk.out.
+        cell: accelerator and agent of the AMI.
+        context: options of the synthesis.
+    """
+    account, region = os.environ["CDK_DEFAULT_ACCOUNT"], os.environ["CDK_DEFAULT_REGION"]
+    with demo.step("cdk bootstrap") as step:
+        # Away from cdk.json: naming the environment is enough, and no app is synthesised.
+        step.run(["cdk", "bootstrap", f"aws://{account}/{region}"], folder=folder)
+    with demo.step("cdk synth") as step:
+        step.run(["cdk", "synth", "--quiet", "--output", str(folder / ASSEMBLY), *context])
+    with demo.step("publish an AMI: a stand-in for what trainshed ami build bakes") as step:
+        ami = step.run(["trainshed", "offline", "ami", *cell]).strip()
+        step.run(["trainshed", "ami", "publish", ami, "--channel", "stable"])
+
+
+def show_eks(demo: Demo, region: Region, folder: Path) -> Sequence[str]:
+    """Deploy a cluster of Amazon EKS, and give Kubernetes what it needs; return what came of it."""
+    prepare(demo, folder, EKS_CELL, "-c", f"clusters={EKS_FILE}")
+    with demo.step(f"roles of its users, which you make by hand: {', '.join(EKS_ROLES)}"):
+        for name in EKS_ROLES:
+            make_role(region, name)
+    with demo.step(f"cdk deploy {CLUSTER}: on AWS the control plane takes ten minutes") as step:
+        cdk = ("cdk", "--app", str(folder / ASSEMBLY), "deploy", "--require-approval", "never")
+        step.run([*cdk, "--concurrency", "4", CLUSTER])
+    operator, user = (credentials(region, name) for name in EKS_ROLES)
+    with demo.step(f"trainshed kube apply, as {EKS_ROLES[0]}: device plugins and more") as step:
+        step.run(["trainshed", "kube", "apply", EKS_FILE], environment=operator)
+    with demo.step(f"trainshed kube nodes, as {EKS_ROLES[1]}") as step:
+        # It fails when one is not as planned.
+        found = step.run(["trainshed", "kube", "nodes", EKS_FILE, "--json"], environment=user)
+    planned, nodes = (json.loads(found)[name] for name in ("planned", "nodes"))
+    shown = [*planned["devices"], "hugepages-2Mi", "memory"]
+    table = Table("node", *shown)
+    for node in nodes:
+        table.add_row(node["name"], *(node["allocatable"][name] for name in shown))
+    demo.console.print(table)
+    return [f"all {len(nodes)} nodes have what was planned"]
+
+
+def make_role(region: Region, name: str) -> None:
+    """Make a role that people of the account may assume, and that finds its cluster."""
+    account = os.environ["CDK_DEFAULT_ACCOUNT"]
+    people = {"AWS": f"arn:aws:iam::{account}:root"}
+    trust = {"Effect": "Allow", "Principal": people, "Action": "sts:AssumeRole"}
+    actions = ["eks:DescribeCluster", "cloudformation:DescribeStacks"]
+    allowed = {"Effect": "Allow", "Action": actions, "Resource": "*"}
+    assumed, policy = (
+        json.dumps({"Version": "2012-10-17", "Statement": [each]}) for each in (trust, allowed)
+    )
+    region.call("iam", "create_role", RoleName=name, AssumeRolePolicyDocument=assumed)
+    region.call(
+        "iam", "put_role_policy", RoleName=name, PolicyName="cluster", PolicyDocument=policy
+    )
+
+
+def credentials(region: Region, role: str) -> dict[str, str]:
+    """Return the variables by which a command has a role."""
+    arn = f"arn:aws:iam::{os.environ['CDK_DEFAULT_ACCOUNT']}:role/{role}"
+    given = region.call("sts", "assume_role", RoleArn=arn, RoleSessionName="demo")["Credentials"]
+    return {
+        "AWS_ACCESS_KEY_ID": given["AccessKeyId"],
+        "AWS_SECRET_ACCESS_KEY": given["SecretAccessKey"],
+        "AWS_SESSION_TOKEN": given["SessionToken"],
+    }
 
 
 def run_jobs(demo: Demo) -> Iterator[str]:

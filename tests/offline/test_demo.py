@@ -9,6 +9,8 @@ import demo
 import pytest
 from rich.console import Console
 
+from embedded_aws.kubernetes.cache import unavailable
+
 pytestmark = [pytest.mark.synth, pytest.mark.server]
 ROOT = Path(__file__).parents[2]
 
@@ -30,6 +32,27 @@ def test_it_deploys_runs_a_job_and_says_so_on_one_screen() -> None:
     events = (ROOT / "build/demo/5-cdk-deploy-traincluster.log").read_text(encoding="utf-8")
     assert "CREATE_COMPLETE" in events
     assert re.search(r"ContainerImage = at .* UTC, image train:2.9.0-neuronx was there", events)
+
+
+def test_it_deploys_a_cluster_of_eks_whose_nodes_have_what_was_planned() -> None:
+    if reason := unavailable():
+        pytest.skip(reason)
+    options = ["--kubernetes", "--job-speed", "100"]
+    done = subprocess.run(
+        ["trainshed", "offline", "run", *options, "--", sys.executable, "scripts/demo.py", "--eks"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(lines) < 50
+    for stack in ("TrainNetwork", "TrainControlPlane", "TrainCluster"):
+        assert any(re.match(rf"│ {stack} +│ CREATE_COMPLETE +│", line) for line in lines), stack
+    nodes = [line for line in lines if line.startswith("│ ip-")]
+    assert [re.findall(r"│ (\d+) +│ (\d+) +│", line) for line in nodes] == [[("16", "8")]] * 4
+    assert "all 4 nodes have what was planned" in lines
 
 
 def test_a_step_that_fails_shows_the_end_of_what_it_printed(
