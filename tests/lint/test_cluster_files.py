@@ -150,6 +150,16 @@ def test_addresses_are_taken_over_where_they_are_allowed(tmp_path: Path) -> None
     planned(text, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("cidr", "written"),
+    [("10.100.0.0/24", "10.100.0.0/24"), ("10.100.0.0/25", None), ("10.0.0.0/11", None)],
+)
+def test_ranges_of_services_have_the_sizes_that_eks_takes(cidr: str, written: str | None) -> None:
+    read = eksctl(f"kubernetesNetworkConfig: {{serviceIPv4CIDR: {cidr}}}\n" + group())
+
+    assert fields(cluster_file(read, "train"))["kubernetes"].get("service_cidr") == written
+
+
 def test_an_open_api_server_is_closed_and_that_is_said() -> None:
     text = cluster_file(eksctl("vpc: {publicAccessCIDRs: [0.0.0.0/0]}\n" + group()), "train")
 

@@ -344,6 +344,12 @@ def test_subnets_that_the_template_makes_are_in_two_zones(zone: str, count: int)
     assert len(of("TS-EKS-018", text + subnets)) == count
 
 
+def test_one_subnet_is_told_from_several_in_one_zone() -> None:
+    (found,) = of("TS-EKS-018", changed("[subnet-11111111, subnet-22222222]", "[subnet-11111111]"))
+
+    assert found.message == "Cluster has one subnet, and EKS wants two zones"
+
+
 def test_a_list_parameter_may_have_several_subnets() -> None:
     head = 'Parameters: {Subnets: {Type: "List<AWS::EC2::Subnet::Id>"}}'
 
@@ -386,6 +392,21 @@ def test_groups_of_ones_own_need_a_way_to_the_control_plane(more: str, count: in
     found = of("TS-EKS-035", text)
 
     assert [each.severity for each in found] == [Severity.ERROR] * count
+
+
+@pytest.mark.parametrize(
+    ("instance", "remedy"),
+    [
+        ("p5.48xlarge", "set AmiType: AL2023_x86_64_NVIDIA"),
+        ("g5g.16xlarge", "set AmiType: AL2023_ARM_64_NVIDIA"),
+        ("trn1.32xlarge", "set AmiType: AL2023_x86_64_NEURON"),
+        ("dl1.24xlarge", "name an AMI of your own with the driver in the launch template"),
+    ],
+)
+def test_the_ami_type_that_has_the_driver_is_named(instance: str, remedy: str) -> None:
+    (found,) = of("TS-EKS-037", changed("p5.48xlarge", instance, "_NVIDIA", "_STANDARD"))
+
+    assert found.remedy == remedy
 
 
 def test_groups_of_interfaces_count_as_well() -> None:
@@ -444,3 +465,29 @@ def test_coredns_of_a_cluster_without_nodes_waits_for_nothing() -> None:
 
     assert "before any node" in found.message
     assert of("TS-EKS-030", f"Resources:{dns.replace('!Ref Cluster', 'example')}") == []
+
+
+@pytest.mark.parametrize(
+    ("properties", "count"),
+    [
+        pytest.param("AddonVersion: !Ref Train", 0, id="ref"),
+        pytest.param("AddonVersion: !GetAtt Train.NodegroupName", 0, id="attribute"),
+        pytest.param("AddonVersion: {Fn::GetAtt: [Train, NodegroupName]}", 0, id="attribute-list"),
+        pytest.param("AddonVersion: !Sub 'v-${Train}'", 0, id="sub"),
+        pytest.param("AddonVersion: !Sub ['v-${Train}', {A: b}]", 0, id="sub-with-map"),
+        pytest.param("AddonVersion: !Ref Template", 1, id="another"),
+        pytest.param("AddonVersion: !Ref Network", 1, id="what-the-nodes-wait-for"),
+    ],
+)
+def test_what_a_reference_names_is_made_before(properties: str, count: int) -> None:
+    text = changed(
+        "    DependsOn: [Train]\n", "", "AddonName: coredns", f"AddonName: coredns, {properties}"
+    )
+
+    assert len(of("TS-EKS-030", text)) == count
+
+
+def test_what_is_made_before_may_be_named_by_another_resource() -> None:
+    between = "\n  Between:\n    Type: AWS::EKS::Addon\n    DependsOn: Train\n"
+
+    assert of("TS-EKS-030", changed("DependsOn: [Train]", "DependsOn: Between") + between) == []

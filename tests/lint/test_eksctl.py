@@ -385,9 +385,9 @@ def _named(finding: Finding) -> set[str]:
     return {finding.rule, *re.findall(r"TS-[A-Z]+-[0-9]+", finding.message)}
 
 
-# What every file has that says nothing of it: TS-EKS-010, TS-EKS-021; and every group with several
-# EFA cards: TS-EKS-016.
-_BY_DEFAULT = {"TS-EKS-010", "TS-EKS-016", "TS-EKS-021"}
+# What every file has that says nothing of it: TS-EKS-010, TS-EKS-021; every group with several EFA
+# cards: TS-EKS-016; and those that are self-managed: TS-EKS-040.
+_BY_DEFAULT = {"TS-EKS-010", "TS-EKS-016", "TS-EKS-021", "TS-EKS-040"}
 
 
 def rules(read: EksctlCluster) -> set[str]:
@@ -460,6 +460,17 @@ _GOOD = {
             True,
             {"TS-EKS-003"},
             id="reservation-without-zone",
+        ),
+        pytest.param(
+            {
+                "capacityReservation": _RESERVED,
+                "availabilityZones": "[us-west-2a, us-west-2b]",
+                "efaEnabled": "false",
+                "maxSize": "1",
+            },
+            True,
+            {"TS-EKS-003"},
+            id="reservation-in-two-zones",
         ),
         pytest.param({"privateNetworking": "false"}, True, {"TS-EKS-004"}, id="public"),
         pytest.param(
@@ -619,6 +630,12 @@ _GOOD = {
             True,
             {"TS-EKS-014"},
             id="another-kind-as-node-config",
+        ),
+        pytest.param(
+            {"ami": "ami-0123456789abcdef0", "overrideBootstrapCommand": "ls"},
+            True,
+            {"TS-EKS-014"},
+            id="command-of-an-ami-without-family",
         ),
         pytest.param(
             {"amiFamily": "Bottlerocket", "overrideBootstrapCommand": "ls"},
@@ -854,6 +871,31 @@ def test_names_have_room(cluster_name: str, group_names: list[str], words: str |
 
     assert [each.severity for each in found] == [Severity.ERROR] * (words is not None)
     assert all(words in each.message for each in found if words)
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "more", "count"),
+    [
+        pytest.param("1.33", "nodeGroups", "efaEnabled: true", 1, id="self-managed"),
+        pytest.param("1.32", "nodeGroups", "efaEnabled: true", 0, id="older-kubernetes"),
+        pytest.param("1.33", "managedNodeGroups", "efaEnabled: true", 0, id="managed"),
+        pytest.param("1.33", "nodeGroups", "efaEnabled: false", 0, id="without-efa"),
+        pytest.param(
+            "1.33",
+            "nodeGroups",
+            "efaEnabled: true, securityGroups: {attachIDs: [sg-1]}",
+            0,
+            id="attached",
+        ),
+        pytest.param("auto", "nodeGroups", "efaEnabled: true", 0, id="no-version"),
+    ],
+)
+def test_self_managed_nodes_may_have_no_group_for_efa(
+    version: str, kind: str, more: str, count: int
+) -> None:
+    read = _with(f'metadata: {{version: "{version}"}}\n{kind}: [{{name: a, {more}}}]')
+
+    assert [each.severity for each in of("TS-EKS-040", read)] == [Severity.INFO] * count
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,16 @@ def test_a_node_config_of_another_cluster_does_not_join(
     assert issue["resourceIds"] == [each["InstanceId"] for each in nodes.instances()]
 
 
+def test_a_custom_ami_without_user_data_does_not_join(nodes: NodeBench) -> None:
+    template = nodes.template(ImageId=AMAZON_LINUX, InstanceType="m5.large")
+
+    group = nodes.create(launchTemplate=template)
+
+    assert group["status"] == "CREATE_FAILED"
+    [issue] = group["health"]["issues"]
+    assert issue["code"] == "NodeCreationFailure"
+
+
 def test_interfaces_without_the_cluster_security_group_do_not_join(nodes: NodeBench) -> None:
     own = nodes.ec2.create_security_group(
         GroupName="own", Description="own", VpcId=nodes.bench.vpc

@@ -160,6 +160,8 @@ def copy_of(
         data["UserData"] = _with_node_config(cluster, template.get("UserData"))
     elif template.get("UserData"):
         data["UserData"] = str(template["UserData"])
+    else:
+        data.pop("UserData", None)  # where there is none, moto has the key with None
     if group["capacityType"] == "SPOT":
         data["InstanceMarketOptions"] = {"MarketType": "spot"}
     if not template.get("BlockDeviceMappings") and "diskSize" in group:

@@ -21,12 +21,12 @@ _BEFORE_NODES = ("vpc-cni", "kube-proxy")
 
 @rule(
     "TS-EKS-030",
-    title="An add-on and the nodes wait for each other, or for nothing",
+    title="An add-on is made before the nodes that it needs, or after those that need it",
     why="""
-CoreDNS runs on nodes: until there is one its add-on is `DEGRADED`, and CloudFormation waits for it,
-for nothing if the nodes are made later or in another stack. The other way round, nodes get ready
-only with the VPC CNI: where EKS does not install that by itself (`BootstrapSelfManagedAddons:
-false`), and its add-on waits for the node group, the group waits for nodes that never get ready.
+CoreDNS runs on nodes: until there is one its add-on is `DEGRADED`, and CloudFormation waits for
+it, in vain if the nodes are made later or in another stack. Nodes get ready only with the VPC CNI:
+where EKS does not install that by itself (`BootstrapSelfManagedAddons: false`), and its add-on
+waits for the node group, the group waits for nodes that never get ready.
 """,
     basis=Basis.INFERRED,
     sources=(

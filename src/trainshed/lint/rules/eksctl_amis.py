@@ -69,7 +69,7 @@ def not_told_how_to_join(group: EksctlGroup) -> Iterator[Violation]:
             message=f"{group.name} is of Bottlerocket, which takes no overrideBootstrapCommand",
             remedy="set bottlerocket.settings instead",
         )
-    elif command and (family == _NODEADM or (group.managed and not named)):
+    elif command and (family == _NODEADM or (group.managed and not named and not ami)):
         if problem := _not_a_node_config(command.value):
             yield Violation(
                 path=command.path,

@@ -83,8 +83,8 @@ def _too_long(name: Known[str], noun: str, most: int) -> Violation:
     title="Node groups of the cluster have no network for pods",
     why="""
 eksctl installs the VPC CNI with its default add-ons, but not in a cluster with EKS Auto Mode, whose
-own nodes need none, and not with `disableDefaultAddons`. Nodes of node groups, which EFA needs here
-because Auto Mode takes none of a node group's settings, stay `NotReady` without a network plug-in.
+own nodes need none, and not with `disableDefaultAddons`. The nodes of node groups, which are no
+nodes of Auto Mode, stay `NotReady` without a network plug-in.
 """,
     basis=Basis.OBSERVED,
     sources=(

@@ -82,7 +82,7 @@ def no_zone(group: EksctlGroup) -> Iterator[Violation]:
 
 @rule(
     "TS-EKS-003",
-    title="A group with a reservation does not say its zone",
+    title="A group with a reservation does not name its zone, or names others, too",
     why="""
 A capacity reservation, or a Capacity Block, is in one availability zone. eksctl may make the group
 in another one, or in several: nodes that are launched elsewhere do not get the reserved capacity.
@@ -101,13 +101,25 @@ in another one, or in several: nodes that are launched elsewhere do not get the 
 def reservation_without_zone(group: EksctlGroup) -> Iterator[Violation]:
     """A group with a reservation should be in the zone of the reservation."""
     reservation = read(group.reservation)
-    if reservation and not read(group.zones) and not read(group.subnets):
+    if not reservation:
+        return
+    zones, subnets = read(group.zones), read(group.subnets)
+    if not zones and not subnets:
         yield Violation(
             path=reservation.path,
             message=f"{group.name} is for {reservation.value}, which is in one zone, and names "
             "neither a zone nor a subnet",
             remedy="name the zone of the reservation in availabilityZones",
         )
+    for noun, named in (("zones", zones), ("subnets", subnets)):
+        # With EFA, TS-EKS-002 finds them.
+        if named and len(set(named.value)) > 1 and not has_efa(group):
+            yield Violation(
+                path=named.path,
+                message=f"{group.name} is for {reservation.value}, which is in one zone, and names "
+                f"{len(set(named.value))} {noun}: {', '.join(named.value)}",
+                remedy=f"name one of the {noun}, that of the reservation",
+            )
 
 
 @rule(

@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator
 
-from trainshed.findings import Basis, Violation, rule
-from trainshed.lint.eksctl import eksctl_groups
+from trainshed.findings import Basis, Severity, Violation, rule
+from trainshed.lint.eksctl import EksctlCluster, eksctl_clusters, eksctl_groups
 from trainshed.lint.eksctl_groups import EksctlGroup
 from trainshed.lint.examples import eksctl_example
 from trainshed.lint.judging import in_files
-from trainshed.lint.model import Unknown
-from trainshed.lint.read import NotDecided, read
+from trainshed.lint.model import FileKind, Unknown
+from trainshed.lint.read import NotDecided, read, value_of
+from trainshed.lint.tool_groups import has_efa
+
+# EKS user guide, "Review release notes for Kubernetes versions": since 1.33 the cluster's group has
+# EFA's rules.
+_BUILT_IN = 33
 
 
 @rule(
@@ -54,3 +59,44 @@ def outside(group: EksctlGroup) -> Iterator[Violation]:
         remedy="leave securityGroups.withShared out, or attach the cluster's security group by "
         "attachIDs",
     )
+
+
+@rule(
+    "TS-EKS-040",
+    title="A release of eksctl makes no security group for EFA on self-managed nodes",
+    severity=Severity.INFO,
+    why="""
+From Kubernetes 1.33 on, EFA's rules are in the cluster's own security group, and eksctl 0.215.0
+makes no group for them any more. Self-managed nodes are not in the cluster's group: with that
+release nothing lets EFA through, and jobs of several nodes hang or fail. Later releases make the
+group for such nodes again.
+""",
+    basis=Basis.OBSERVED,
+    sources=(
+        "https://github.com/eksctl-io/eksctl/pull/8554",
+        "https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html",
+    ),
+    over=in_files(eksctl_clusters),
+    example={
+        FileKind.EKSCTL: """
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: example, region: us-west-2, version: "1.35"}
+nodeGroups: [{name: train, instanceType: p5.48xlarge, efaEnabled: true}]
+"""
+    },
+)
+def no_efa_group(cluster: EksctlCluster) -> Iterator[Violation]:
+    """EFA needs a group that lets it through."""
+    version = value_of(cluster.control_planes[0].version) or ""
+    major, _, minor = version.partition(".")
+    if major != "1" or not minor.isdecimal() or int(minor) < _BUILT_IN:
+        return
+    for group in cluster.groups:
+        if not group.managed and has_efa(group) and group.efa and not group.attached:
+            yield Violation(
+                path=group.efa.path,
+                message=f"{group.name} is self-managed and has EFA, for which eksctl 0.215.0 makes "
+                f"no security group with Kubernetes {version}",
+                remedy="use a later release of eksctl, or managedNodeGroups",
+            )
