@@ -26,12 +26,18 @@ _BATCH = {
     "ECS_RESERVED_MEMORY": "32",
 }
 _LINES = "\\n".join(f"{name}={value}" for name, value in _BATCH.items())
-# What user data of ours says, and Batch's.
-_USER_DATA = f"""\
+
+
+def user_data(orchestrator: str) -> str:
+    """What user data of ours says, and Batch's."""
+    settings = {"region": "us-west-2"}
+    if kubernetes := orchestrator.partition("eks-")[2]:
+        settings["kubernetes"] = kubernetes
+    return f"""\
 #cloud-config
 write_files:
 - path: /etc/trainshed/first-boot.json
-  content: '{{"region": "us-west-2"}}'
+  content: '{json.dumps(settings)}'
 runcmd:
 - test ! -d /etc/ecs || printf '{_LINES}\\n' >> /etc/ecs/ecs.config
 """
@@ -64,7 +70,9 @@ def pair(request: pytest.FixtureRequest, bakery: Bakery, bench: Bench) -> Iterat
     # The other one bakes meanwhile.
     bakery.start(("habana", "ecs"), ("neuron", "eks-1.35"))
     bake = bakery.baked(accelerator, orchestrator)
-    guests = [bench.launch(bake.image_id, user=user, UserData=_USER_DATA) for _ in range(2)]
+    guests = [
+        bench.launch(bake.image_id, user=user, UserData=user_data(orchestrator)) for _ in range(2)
+    ]
     with ThreadPoolExecutor() as pool:
         list(pool.map(_wait, guests))
     yield Pair(bake, agent, (guests[0], guests[1]))
@@ -153,7 +161,9 @@ def test_each_step_of_the_first_boot_was_measured(pair: Pair) -> None:
         state = json.loads(printed)
 
         assert state["outcome"] == "ok"
-        assert [step["name"] for step in state["steps"]] == ["system", "scratch"]
+        # The kubelet is looked at with the devices, of which none are expected here.
+        looked = ["devices"] if pair.agent == "kubelet" else []
+        assert [step["name"] for step in state["steps"]] == ["system", *looked, "scratch"]
 
 
 def test_only_the_launch_says_who_may_log_in(pair: Pair, bench: Bench) -> None:
@@ -179,6 +189,21 @@ def test_cloud_init_knows_one_instance(pair: Pair) -> None:
     printed = pair.ask("ls /var/lib/cloud/instances")
 
     assert printed == tuple(guest.instance_id for guest in pair.guests)
+
+
+def test_a_node_of_a_cluster_of_another_version_starts_no_kubelet(
+    bakery: Bakery, bench: Bench
+) -> None:
+    bake = bakery.baked("neuron", "eks-1.35")
+    guest = bench.launch(bake.image_id, user="ec2-user", UserData=user_data("eks-1.34"))
+    try:
+        _wait(guest)
+
+        assert guest.ssh("systemctl is-active kubelet || true") == "inactive"
+        journal = guest.ssh("sudo journalctl --unit trainshed-first-boot --output cat")
+        assert "kubelet: is of Kubernetes 1.35.1, and the cluster's is 1.34" in journal
+    finally:
+        bench.ec2.terminate_instances(InstanceIds=[guest.instance_id])
 
 
 def _wait(guest: Guest) -> None:
