@@ -11,6 +11,7 @@ import boto3
 import pytest
 from botocore.config import Config
 from preflight_account import REGION, TRN_QUOTA, Account, Templates, deploy
+from preflight_role import Role, without
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
@@ -22,6 +23,7 @@ from trainshed.preflight import SharedAnswers, Subject, ask_account, read_only_p
 
 # Rounds of calls that wait for one another; each costs the time of one call.
 MOST_CALLS_IN_A_ROW = 5
+EKS_READS = ("DescribeCluster", "DescribeClusterVersions", "DescribeNodegroup")
 
 
 @pytest.fixture
@@ -239,42 +241,6 @@ def test_a_refusal_that_is_not_about_the_credentials_stops_nothing(
     assert message.startswith("TS-ACC-020 was not checked")
 
 
-class Role:
-    """A role whose policy changes, and clients of its session."""
-
-    def __init__(self, aws: EmbeddedAws) -> None:
-        self._aws, self._clients = aws, dict[str, Any]()
-        role = aws.client("iam").create_role(RoleName="reader", AssumeRolePolicyDocument="{}")
-        self._given = aws.client("sts").assume_role(
-            RoleArn=role["Role"]["Arn"], RoleSessionName="test"
-        )["Credentials"]
-
-    def may(self, policy: dict[str, Any]) -> None:
-        self._aws.client("iam").put_role_policy(
-            RoleName="reader", PolicyName="own", PolicyDocument=json.dumps(policy)
-        )
-
-    def client(self, service: str) -> Any:
-        if service not in self._clients:
-            self._clients[service] = boto3.client(
-                service,
-                endpoint_url=self._aws.endpoint,
-                region_name=REGION,
-                aws_access_key_id=self._given["AccessKeyId"],
-                aws_secret_access_key=self._given["SecretAccessKey"],
-                aws_session_token=self._given["SessionToken"],
-            )
-        return self._clients[service]
-
-
-def without(policy: dict[str, Any], action: str) -> dict[str, Any]:
-    statements = [
-        {**each, "Action": [name for name in each["Action"] if name != action]}
-        for each in policy["Statement"]
-    ]
-    return {**policy, "Statement": [each for each in statements if each["Action"]]}
-
-
 PLAIN = {
     "Resources": {
         "Nodes": {
@@ -392,8 +358,8 @@ def test_the_policy_is_enough_and_each_action_of_it_is_needed(
                 assert all(message.endswith(f"lack {action}") for message in denied)
     # Asked only where the account has no value of its own, which the embedded AWS always has.
     fallback = {"servicequotas:GetAWSDefaultServiceQuota"}
-    # Of a deployed cluster of Amazon EKS, which takes minutes here as on AWS: none is deployed.
-    of_eks = {"eks:DescribeNodegroup"}
+    # Of clusters of Amazon EKS, which take minutes here as on AWS: test_eks.py makes it faster.
+    of_eks = {"iam:GetRole", *(f"eks:{each}" for each in EKS_READS)}
     asked = {action for check in checks_of("preflight") for action in check.actions}
     assert needed == asked - fallback - of_eks
 

@@ -84,7 +84,8 @@ def _stacks(subject: Subject) -> list[str]:
     plan = subject.plan
     repository = [plan.repository.stack_name] if plan.repository else []
     storage = [plan.lustre.stack_name] if plan.lustre else []
-    names = [plan.name, plan.network.stack_name, *repository, *storage]
+    kubernetes = [plan.control_plane.stack_name] if plan.control_plane else []
+    names = [plan.name, plan.network.stack_name, *kubernetes, *repository, *storage]
     return [_arn(plan, "cloudformation", f"stack/{name}/*") for name in names]
 
 
@@ -96,6 +97,25 @@ def _quotas(subject: Subject) -> list[str]:
         _arn(plan, "servicequotas", f"{quota.service}/{quota.code}")
         for quota in (*([vcpus] if vcpus else []), *for_network)
     ]
+
+
+def _eks_cluster(subject: Subject) -> list[str]:
+    found = subject.plan.control_plane
+    return [_arn(subject.plan, "eks", f"cluster/{found.name}")] if found else []
+
+
+def _node_groups(subject: Subject) -> list[str]:
+    found = subject.plan.control_plane
+    return [_arn(subject.plan, "eks", f"nodegroup/{found.name}/*")] if found else []
+
+
+def _roles(subject: Subject) -> list[str]:
+    """Return the ARNs of the roles that may use a control plane, with any path."""
+    found = subject.plan.control_plane
+    names = {each.role.rpartition("/")[2] for each in found.access} if found else set()
+    # IAM is in no region.
+    arn = f"arn:aws:iam::{subject.plan.account or '*'}:role"
+    return [f"{arn}/{path}{name}" for name in names for path in ("", "*/")]
 
 
 def _vpc(subject: Subject) -> list[str]:
@@ -125,7 +145,10 @@ _RESOURCES: Mapping[str, Callable[[Subject], list[str]]] = {
     "ec2:DescribeVpcAttribute": _vpc,
     "ec2:DescribeVpcEndpoints": _for_existing_network,
     "ec2:DescribeVpcs": _for_new_network,
+    "eks:DescribeCluster": _eks_cluster,
+    "eks:DescribeNodegroup": _node_groups,
     "fsx:DescribeFileSystems": _anything_if(lambda plan: plan.lustre and plan.lustre.existing),
+    "iam:GetRole": _roles,
     "kms:DescribeKey": _key,
     "kms:GetKeyPolicy": _key,
     "kms:ListGrants": _key,

@@ -3,13 +3,24 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainshed.account.deployed_stacks import DeployedStack
-from trainshed.findings import Finding, Violation, rule
+from trainshed.account.deployed_stacks import DeployedStack, find_stack
+from trainshed.aws import accepting
+from trainshed.catalogue.kubernetes import SYSTEM_NODES, SYSTEM_TYPE
+from trainshed.findings import Basis, Finding, Severity, Violation, rule
 from trainshed.orchestrators import Orchestrator
+from trainshed.plan.control_plane import ControlPlanePlan
 from trainshed.preflight.launch import LAUNCH_ACTIONS, Launcher, try_launch
+from trainshed.preflight.rules.capacity import zones_offering
 from trainshed.preflight.subject import Subject, accounts
 
-_GROUP = "AWS::EKS::Nodegroup"
+_CLUSTER, _GROUP = "AWS::EKS::Cluster", "AWS::EKS::Nodegroup"
+_API = "https://docs.aws.amazon.com/eks/latest/APIReference"
+
+
+def _control_plane(subject: Subject) -> ControlPlanePlan:
+    found = subject.plan.control_plane
+    assert found
+    return found
 
 
 @rule(
@@ -27,9 +38,151 @@ def launch_is_possible(subject: Subject) -> Iterator[Violation | Finding]:
 def _deployed(subject: Subject, stack: DeployedStack) -> tuple[str, Mapping[str, Any]] | None:
     [group_id] = stack.ids(_GROUP)
     cluster, _, group = group_id.partition("/")
-    found = subject.aws.call("eks", "describe_nodegroup", clusterName=cluster, nodegroupName=group)
-    return found["nodegroup"]["subnets"][0], {}
+    named = {"clusterName": cluster, "nodegroupName": group}
+    with accepting("ResourceNotFoundException"):
+        found = subject.aws.call("eks", "describe_nodegroup", **named)["nodegroup"]
+        return found["subnets"][0], {}
+    return None
 
 
 def _subnets(properties: Mapping[str, Mapping[str, Any]]) -> Any:
     return properties[_GROUP]["Subnets"]
+
+
+@rule(
+    "TS-ACC-100",
+    over=accounts,
+    orchestrators=(Orchestrator.EKS,),
+    title="A role of kubernetes.access does not exist",
+    when="kubernetes.access names a role of the account",
+    why="""
+EKS refuses an access entry for a role that is not there, and then the control plane is rolled back,
+after the ten minutes that its creation took. A role that has a path is named by its ARN. Roles of
+other accounts are not asked for.
+""",
+    actions=("iam:GetRole",),
+    sources=(f"{_API}/API_CreateAccessEntry.html",),
+    severity=Severity.ERROR,
+)
+def roles_exist(subject: Subject) -> Iterator[Violation]:
+    """IAM has each role, under the ARN that its entry gets."""
+    own = subject.aws.call("sts", "get_caller_identity")["Account"]
+    for index, entry in enumerate(_control_plane(subject).access):
+        arn = entry.role if entry.role.startswith("arn:") else f":{own}:role/{entry.role}"
+        _, account, resource = arn.rsplit(":", 2)
+        if account != own:
+            continue
+        path = ("kubernetes", "access", str(index), "role")
+        name = resource.rpartition("/")[2]
+        role = None
+        with accepting("NoSuchEntity"):
+            role = subject.aws.call("iam", "get_role", RoleName=name)["Role"]
+        if role is None:
+            yield Violation(
+                path=path,
+                message=f"there is no role {name} in account {own}",
+                remedy="create it before you deploy, or name another",
+            )
+        elif role["Arn"].rpartition(":")[2] != resource:
+            yield Violation(
+                path=path,
+                message=f"the role {name} has a path: it is {role['Arn']}",
+                remedy=f"name it so: {role['Arn']}",
+            )
+
+
+@rule(
+    "TS-ACC-101",
+    over=accounts,
+    orchestrators=(Orchestrator.EKS,),
+    title="EKS does not offer the version of Kubernetes, or it has no standard support",
+    when="always",
+    why="""
+What trainshed knows of the versions is of one day; EKS says what it has in the region today. It
+refuses to create a cluster of another version, and upgrades one whose standard support has ended.
+""",
+    actions=("eks:DescribeClusterVersions",),
+    sources=(f"{_API}/API_DescribeClusterVersions.html",),
+    severity=Severity.ERROR,
+)
+def version_is_offered(subject: Subject) -> Iterator[Violation]:
+    """The version is one of those in standard support."""
+    name = _control_plane(subject).version.name
+    found = {
+        each["clusterVersion"]: each["versionStatus"]
+        for each in subject.aws.pages("eks", "describe_cluster_versions", "clusterVersions")
+    }
+    standard = sorted(each for each in found if found[each] == "STANDARD_SUPPORT")
+    if name not in standard:
+        what = "has in extended support only" if name in found else "does not have"
+        yield Violation(
+            path=("kubernetes", "version"),
+            message=f"EKS {what} Kubernetes {name} in {subject.plan.region}",
+            remedy=f"take one of {', '.join(standard)}",
+        )
+
+
+@rule(
+    "TS-ACC-102",
+    over=accounts,
+    orchestrators=(Orchestrator.EKS,),
+    title="Another EKS cluster has the name of the control plane",
+    when="always",
+    why="""
+The name of an EKS cluster is unique in an account and region, so the creation of the control plane
+fails while another cluster has it, for instance one that eksctl made.
+""",
+    actions=(
+        "cloudformation:DescribeStacks",
+        "cloudformation:ListStackResources",
+        "eks:DescribeCluster",
+    ),
+    sources=(f"{_API}/API_CreateCluster.html",),
+    severity=Severity.ERROR,
+)
+def name_is_free(subject: Subject) -> Iterator[Violation]:
+    """A cluster of the name is that of the control plane's stack."""
+    plan = _control_plane(subject)
+    stack = find_stack(subject.aws, plan.stack_name)
+    if stack and plan.name in stack.ids(_CLUSTER):
+        return
+    with accepting("ResourceNotFoundException"):
+        subject.aws.call("eks", "describe_cluster", name=plan.name)
+        yield Violation(
+            path=("kubernetes", "name"),
+            message=f"there is an EKS cluster {plan.name} in {subject.plan.region}, which is not "
+            f"of the stack {plan.stack_name}",
+            remedy="give kubernetes.name another value, or delete that cluster if nobody needs it",
+        )
+
+
+@rule(
+    "TS-ACC-103",
+    over=accounts,
+    orchestrators=(Orchestrator.EKS,),
+    title="The zone does not offer the type of the system nodes",
+    when="always",
+    why="""
+The add-ons run on system nodes in the zone of the accelerators. Without them the control plane's
+stack waits until the creation of their group fails, and is rolled back.
+""",
+    actions=("ec2:DescribeInstanceTypeOfferings",),
+    sources=(
+        "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/"
+        "API_DescribeInstanceTypeOfferings.html",
+    ),
+    severity=Severity.ERROR,
+    basis=Basis.INFERRED,
+)
+def system_nodes_are_offered(subject: Subject) -> Iterator[Violation]:
+    """EC2 lists the zones that offer the type."""
+    zone = subject.plan.zone
+    if zone.name in (offering := zones_offering(subject, SYSTEM_TYPE)):
+        return
+    yield Violation(
+        path=("zone",) if subject.plan.zone_is_asked else ("instance", "type"),
+        message=f"{zone.name} does not offer {SYSTEM_TYPE} to this account, and "
+        f"{SYSTEM_NODES} system nodes of it run there; "
+        + (f"it is in {', '.join(offering)}" if offering else "no zone of the region does"),
+        remedy=f"take a zone that offers {SYSTEM_TYPE} and {subject.plan.instance.name}",
+    )

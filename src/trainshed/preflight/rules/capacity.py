@@ -13,6 +13,20 @@ from trainshed.preflight.subject import Subject, accounts
 _OTHER_QUOTAS = ("spot", "capacity-block")
 
 
+def zones_offering(subject: Subject, instance_type: str) -> list[str]:
+    """Return the zones that offer a type to the account: names or ids, as the cluster's is."""
+    return sorted(
+        each["Location"]
+        for each in subject.aws.pages(
+            "ec2",
+            "describe_instance_type_offerings",
+            "InstanceTypeOfferings",
+            LocationType="availability-zone-id" if subject.plan.zone.is_id else "availability-zone",
+            Filters=[{"Name": "instance-type", "Values": [instance_type]}],
+        )
+    )
+
+
 @rule(
     "TS-ACC-010",
     over=accounts,
@@ -33,16 +47,7 @@ def offered_in_zone(subject: Subject) -> Iterator[Violation]:
     """EC2 lists the zones that offer the type."""
     plan = subject.plan
     name, zone = plan.instance.name, plan.zone
-    offering = sorted(
-        each["Location"]
-        for each in subject.aws.pages(
-            "ec2",
-            "describe_instance_type_offerings",
-            "InstanceTypeOfferings",
-            LocationType="availability-zone-id" if zone.is_id else "availability-zone",
-            Filters=[{"Name": "instance-type", "Values": [name]}],
-        )
-    )
+    offering = zones_offering(subject, name)
     if zone.name in offering:
         return
     others = f"it is in {', '.join(offering)}" if offering else f"no zone of {plan.region} does"

@@ -1,0 +1,223 @@
+"""Rules over the account for clusters of Amazon EKS, and the policy with which they ask."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import job_bench
+import pytest
+from preflight_account import TRN_QUOTA, Account, deploy
+from preflight_role import Role, without
+
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
+from trainshed.app.synthesis import read_assembly
+from trainshed.findings import Finding
+from trainshed.orchestrators.eks import account_rules
+from trainshed.plan import Fleet
+from trainshed.preflight import read_only_policy
+
+pytestmark = pytest.mark.server
+
+NOT_TRIED = "TS-ACC-091"
+ROLE = "MachineLearning"
+OF_EKS = {
+    "eks:DescribeCluster",
+    "eks:DescribeClusterVersions",
+    "eks:DescribeNodegroup",
+    "iam:GetRole",
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
+    """An embedded AWS where a control plane takes a fraction of a second."""
+    folder = tmp_path_factory.mktemp("aws")
+    with job_bench.job_aws(folder, JobSettings(speed=3000)) as found:
+        yield found
+
+
+class EksAccount(Account):
+    """An account of clusters of Amazon EKS."""
+
+    def plan(self, **fields: Any) -> Any:
+        """Return the plan of a cluster that is fine, but for these fields."""
+        kubernetes = {"access": [{"role": ROLE}], **fields.pop("kubernetes", {})}
+        return super().plan(orchestrator="eks", kubernetes=kubernetes, **fields)
+
+
+@pytest.fixture
+def account(server: EmbeddedAws, publish_ami: Callable[..., str], tmp_path: Path) -> EksAccount:
+    """An account in which a cluster is fine, and which has none."""
+    server.reset()
+    server.grant_quota(TRN_QUOTA, 4 * 128)
+    ami = publish_ami(server, "neuron/eks-1.35")
+    server.client("ssm").put_parameter(
+        Name="/cdk-bootstrap/hnb659fds/version", Value="21", Type="String"
+    )
+    make_role(server, ROLE)
+    return EksAccount(aws=server, folder=tmp_path, ids={"ami": ami})
+
+
+@pytest.fixture
+def deploy_all(account: EksAccount, synthesise: Callable[..., Path]) -> Callable[[], None]:
+    """Deploy the cluster."""
+
+    def run() -> None:
+        assembly = read_assembly(synthesise(Fleet(clusters=(account.plan(),))))
+        templates = {name: stack.template for name, stack in assembly.items()}
+        deploy(account, templates, "TrainNetwork", "TrainControlPlane", "TrainCluster")
+
+    return run
+
+
+def make_role(aws: EmbeddedAws, name: str, *, path: str = "/", service: str = "") -> str:
+    """Make a role, for people or for a service; return its ARN."""
+    principal = {"Service": service} if service else {"AWS": "arn:aws:iam::123456789012:root"}
+    trust = {"Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+    iam = aws.client("iam")
+    role = iam.create_role(RoleName=name, Path=path, AssumeRolePolicyDocument=document)
+    return str(role["Role"]["Arn"])
+
+
+def found_by(found: list[Finding], rule: str) -> list[Finding]:
+    return [each for each in found if each.rule == rule]
+
+
+def test_nothing_is_found_before_and_after_the_deployment(
+    account: EksAccount, deploy_all: Callable[[], None]
+) -> None:
+    before = account.ask()
+    deploy_all()
+    after = account.ask()
+
+    assert [each.rule for each in before] == [NOT_TRIED]
+    assert after == []
+
+
+def test_a_node_group_that_was_deleted_by_hand(
+    account: EksAccount, deploy_all: Callable[[], None]
+) -> None:
+    deploy_all()
+    eks = account.aws.client("eks")
+    groups = eks.list_nodegroups(clusterName="train")["nodegroups"]
+    [group] = [
+        name
+        for name in groups
+        if eks.describe_nodegroup(clusterName="train", nodegroupName=name)["nodegroup"]["amiType"]
+        == "CUSTOM"
+    ]
+    eks.delete_nodegroup(clusterName="train", nodegroupName=group)
+    eks.get_waiter("nodegroup_deleted").wait(
+        clusterName="train", nodegroupName=group, WaiterConfig={"Delay": 1}
+    )
+
+    [finding] = account.ask()
+
+    assert finding.rule == "TS-ACC-090"
+    assert "its AWS::EKS::Nodegroup was deleted" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("role", "said"),
+    [
+        pytest.param(ROLE, None, id="there"),
+        pytest.param(f"arn:aws:iam::123456789012:role/{ROLE}", None, id="by-its-arn"),
+        pytest.param("arn:aws:iam::123456789012:role/teams/Vision", None, id="with-a-path"),
+        pytest.param("arn:aws:iam::999999999999:role/Guest", None, id="of-another-account"),
+        pytest.param("Absent", "there is no role Absent in account 123456789012", id="not-there"),
+        pytest.param(
+            "Vision",
+            "the role Vision has a path: it is arn:aws:iam::123456789012:role/teams/Vision",
+            id="without-its-path",
+        ),
+    ],
+)
+def test_a_role_that_is_not_there(account: EksAccount, role: str, said: str | None) -> None:
+    make_role(account.aws, "Vision", path="/teams/")
+
+    access = [{"role": each} for each in dict.fromkeys((ROLE, role))]
+    found = account.ask(kubernetes={"access": access})
+
+    findings = found_by(found, "TS-ACC-100")
+    assert [each.message for each in findings] == ([said] if said else [])
+    for finding in findings:
+        assert finding.place and finding.place.field == "kubernetes.access.1.role"
+
+
+def test_a_version_that_eks_does_not_have(account: EksAccount) -> None:
+    # EKS has had 1.36 since 2026-06-02.
+    account.aws.reset(as_of="2026-03-01")
+    make_role(account.aws, ROLE)
+
+    [finding] = found_by(account.ask(kubernetes={"version": "1.36"}), "TS-ACC-101")
+
+    assert finding.message == "EKS does not have Kubernetes 1.36 in us-west-2"
+    assert "1.35" in finding.remedy
+    assert found_by(account.ask(kubernetes={"version": "1.35"}), "TS-ACC-101") == []
+
+
+def test_a_cluster_of_somebody_else_has_the_name(account: EksAccount) -> None:
+    ec2 = account.aws.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
+    subnets = [
+        ec2.create_subnet(VpcId=vpc, CidrBlock=cidr, AvailabilityZone=zone)["Subnet"]["SubnetId"]
+        for cidr, zone in (("10.60.0.0/24", "us-west-2a"), ("10.60.1.0/24", "us-west-2b"))
+    ]
+    account.aws.client("eks").create_cluster(
+        name="train",
+        roleArn=make_role(account.aws, "control-plane", service="eks.amazonaws.com"),
+        resourcesVpcConfig={"subnetIds": subnets},
+    )
+
+    [finding] = found_by(account.ask(), "TS-ACC-102")
+
+    assert finding.message == (
+        "there is an EKS cluster train in us-west-2, which is not of the stack TrainControlPlane"
+    )
+    assert found_by(account.ask(kubernetes={"name": "lab"}), "TS-ACC-102") == []
+
+
+def test_a_zone_without_the_type_of_the_system_nodes(
+    account: EksAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(account_rules, "SYSTEM_TYPE", "t2.absent")
+
+    [finding] = found_by(account.ask(), "TS-ACC-103")
+
+    assert "usw2-az4 does not offer t2.absent to this account, and 2 system nodes" in (
+        finding.message
+    )
+
+
+def test_the_policy_is_enough_and_each_action_of_eks_is_needed(
+    account: EksAccount, deploy_all: Callable[[], None]
+) -> None:
+    role = Role(account.aws)
+    policies = [read_only_policy(account.subject())]
+    needed: set[str] = set()
+    for deployed in (False, True):
+        if deployed:
+            deploy_all()
+        role.may(policies[0])
+        assert found_by(account.ask(client=role.client), "TS-ACC-001") == []
+        for action in OF_EKS:
+            role.may(without(policies[0], action))
+            denied = found_by(account.ask(client=role.client), "TS-ACC-001")
+            if denied:
+                needed.add(action)
+                assert all(each.message.endswith(f"lack {action}") for each in denied)
+
+    assert needed == OF_EKS
+    resources = {
+        name: each["Resource"] for each in policies[0]["Statement"] for name in each["Action"]
+    }
+    assert resources["eks:DescribeCluster"] == ["arn:aws:eks:us-west-2:*:cluster/train"]
+    # A role may have a path.
+    assert resources["iam:GetRole"] == [
+        "arn:aws:iam::*:role/*/MachineLearning",
+        "arn:aws:iam::*:role/MachineLearning",
+    ]
+    assert resources["eks:DescribeNodegroup"] == ["arn:aws:eks:us-west-2:*:nodegroup/train/*"]
