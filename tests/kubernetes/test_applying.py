@@ -8,6 +8,7 @@ import pytest
 from api_servers import ApiServer, administrator, eventually, known
 from cut_line import cut_line
 
+from embedded_aws.kubernetes.client import ApiRefusal
 from trainshed.errors import Failure
 from trainshed.kubernetes.apply_progress import CutShort, apply_and_wait
 from trainshed.kubernetes.applying import Applier, ApplyStep
@@ -187,6 +188,39 @@ def test_what_cannot_change_is_said_with_a_way_out(
     assert f"kubectl delete persistentvolume trainshed-{plan.namespace}-lustre" in str(
         refused.value
     )
+
+
+def test_a_namespace_that_is_being_deleted_is_waited_for(
+    api_server: ApiServer, plan: ObjectsPlan
+) -> None:
+    apply(api_server, plan)
+    # As a pod that does not end, it keeps the namespace.
+    held = {"metadata": {"name": "held", "finalizers": ["example.org/held"]}}
+    space = f"/api/v1/namespaces/{plan.namespace}"
+    api_server.call("POST", f"{space}/configmaps", held)
+    api_server.call("DELETE", space)
+    eventually(lambda: not _is_there(api_server, f"{space}/serviceaccounts/jobs"))
+
+    with pytest.raises(Failure, match="wait until the namespace is gone, and run the command"):
+        applier(api_server, plan).plan()
+
+    api_server.call(
+        "PATCH",
+        f"{space}/configmaps/held",
+        {"metadata": {"finalizers": None}},
+        content_type="application/merge-patch+json",
+    )
+    eventually(lambda: not _is_there(api_server, space))
+    assert "created" in apply(api_server, plan).values()
+
+
+def _is_there(server: ApiServer, path: str) -> bool:
+    try:
+        server.call("GET", path)
+    except ApiRefusal as refused:
+        assert refused.code == 404
+        return False
+    return True
 
 
 def test_a_server_that_goes_away_leaves_what_can_be_gone_on_with(

@@ -87,6 +87,12 @@ def _words(error: ApiError, cluster: EksCluster) -> str:
             f"the API server of {cluster.name} does not know the AWS credentials: no access entry "
             "names their role; add it to kubernetes.access of the cluster file, or use another role"
         )
+    causes = (error.status.details and error.status.details.causes) or []
+    if any(each.reason == "NamespaceTerminating" for each in causes):
+        return (
+            f"the API server of {cluster.name} refuses: {said}; wait until the namespace is gone, "
+            "and run the command again"
+        )
     if error.status.code == _FORBIDDEN:
         return (
             f"the API server of {cluster.name} refuses: {said}; give the role another policy in "

@@ -12,6 +12,7 @@ A folder has a module for each part that others ask for, by `part(name, "plan")`
 | parts | the parts of a cluster that start its jobs, as its plan has them |
 | scheduler | what runs the jobs of a deployed cluster: a `trainshed.jobs.scheduler.Scheduler` |
 | risks | what a change of its resources does to jobs, and to the nodes that run them |
+| kubernetes | what Kubernetes has for a cluster, and its nodes; only where jobs run there |
 | faults | what can go wrong with a job in a rehearsal |
 """
 
