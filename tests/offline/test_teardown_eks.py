@@ -184,6 +184,35 @@ def test_a_control_plane_that_another_cluster_uses_stays(
     assert aws.client("eks").describe_cluster(name=cluster)["cluster"]["deletionProtection"]
 
 
+def test_a_control_plane_that_nothing_uses_is_reported_and_goes_when_it_is_named(
+    aws: EmbeddedAws, deploy: Deploy, teardown: Run, clusters: Path
+) -> None:
+    file = clusters / "kube.yaml"
+    file.write_text(CLUSTER.format(name="KubeCluster", shared=", name: old"))
+    deploy("KubeNetwork", "OldControlPlane")
+    file.write_text(CLUSTER.format(name="KubeCluster", shared=""))
+
+    report = records(teardown("KubeCluster", "--dry-run", "--json"))
+
+    kept = {each["name"]: each["why"] for each in report["kept"]}
+    assert kept["KubeNetwork"] == "used by OldControlPlane"
+    assert kept["OldControlPlane"].endswith(
+        "if you no longer need it: trainshed teardown KubeCluster --stack OldControlPlane"
+    )
+    records(teardown("KubeCluster", "--stack", "OldControlPlane", "--yes", "--json"))
+    assert there(aws) == {"KubeNetwork"}
+    # Those of other cluster files are to be used yet.
+    file.write_text(CLUSTER.format(name="KubeCluster", shared=", name: old"))
+    deploy("OldControlPlane")
+    file.write_text(CLUSTER.format(name="KubeCluster", shared=""))
+    other = CLUSTER.format(name="OtherCluster", shared=", name: old") + "network: {name: kube}\n"
+    (clusters / "other.yaml").write_text(other)
+    report = records(teardown("KubeCluster", "--dry-run", "--json"))
+    assert {each["name"]: each["why"] for each in report["kept"] if each["what"] == "stack"} == {
+        "KubeNetwork": "used by OldControlPlane"
+    }
+
+
 def test_interfaces_that_nodes_left_go_and_those_of_running_nodes_stay(
     aws: EmbeddedAws, deploy: Deploy, teardown: Run
 ) -> None:

@@ -1,9 +1,10 @@
 """The control plane of a cluster on Amazon EKS: what protects it, and what stays of it."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
-from trainshed.account.deployed_stacks import DeployedStack
+from trainshed.account.deployed_stacks import DeployedStack, find_stack, importers
+from trainshed.account.tags import CLUSTER_TAG, STACK_TAG
 from trainshed.aws import Region, accepting
 from trainshed.errors import Failure
 from trainshed.plan.control_plane import ControlPlanePlan
@@ -22,6 +23,24 @@ def cluster_name(stack: DeployedStack | None, planned: ControlPlanePlan | None) 
     """
     deployed = stack.ids(_CLUSTER) if stack else ()
     return next(iter(deployed), planned.name if planned else None)
+
+
+def unused_control_planes(region: Region, known: Collection[str]) -> tuple[DeployedStack, ...]:
+    """Return our stacks of control planes that no stack imports from.
+
+    Args:
+        region: where.
+        known: names of stacks to leave out, because they will be used.
+    """
+    names = set()
+    for cluster in region.pages("eks", "list_clusters", "clusters"):
+        # Gone meanwhile.
+        with accepting("ResourceNotFoundException"):
+            tags = region.call("eks", "describe_cluster", name=cluster)["cluster"]["tags"]
+            if CLUSTER_TAG in tags and STACK_TAG in tags:
+                names.add(tags[STACK_TAG])
+    stacks = [find_stack(region, name) for name in sorted(names - {*known})]
+    return tuple(each for each in stacks if each and not any(importers(region, each).values()))
 
 
 def unprotect(region: Region, stack: DeployedStack, *, show: Callable[[str], None]) -> None:

@@ -3,11 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator
 
 from trainshed.account.deployed_stacks import DeployedStack, find_stack, imported_from, importers
-from trainshed.account.tags import CLUSTER_TAG
+from trainshed.account.tags import CLUSTER_TAG, STACK_TAG
 from trainshed.aws import Region
 from trainshed.teardown.kept import Kept
 
-_STACK_TAG = "aws:cloudformation:stack-name"
 # What every network stack with exports has, and no other stack.
 _GUARD = "Custom::NetworkGuard"
 
@@ -37,7 +36,7 @@ def unused_networks(region: Region, known: Collection[str]) -> tuple[DeployedSta
     filters = [{"Name": "tag-key", "Values": [CLUSTER_TAG]}]
     vpcs = region.pages("ec2", "describe_vpcs", "Vpcs", Filters=filters)
     tags = [{tag["Key"]: tag["Value"] for tag in vpc["Tags"]} for vpc in vpcs]
-    names = {each[_STACK_TAG] for each in tags if _STACK_TAG in each}
+    names = {each[STACK_TAG] for each in tags if STACK_TAG in each}
     stacks = [find_stack(region, name) for name in sorted(names - {*known})]
     return tuple(each for each in stacks if each and not any(importers(region, each).values()))
 

@@ -12,7 +12,11 @@ from trainshed.orchestrators import Orchestrator, traits
 from trainshed.plan import ClusterPlan
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import CLIENTS_GROUP
-from trainshed.teardown.control_planes import cluster_name, kept_of_control_plane
+from trainshed.teardown.control_planes import (
+    cluster_name,
+    kept_of_control_plane,
+    unused_control_planes,
+)
 from trainshed.teardown.kept import FLOW_LOGS, Kept, kept_file_systems, kept_logs, kept_repositories
 from trainshed.teardown.kubernetes import MadeByKubernetes, made_by_kubernetes
 from trainshed.teardown.networks import (
@@ -70,6 +74,9 @@ def survey(
     """
     _check_account(region, cluster)
     names = _names(cluster)
+    unused_planes = _unused_control_planes(region, cluster, others)
+    if only in {each.name for each in unused_planes}:
+        names["control plane"] = str(only)
     found = {kind: find_stack(region, name) for kind, name in names.items()}
     compute, storage, kubernetes = found["compute"], found["storage"], found["control plane"]
     planned = cluster.network.stack_name
@@ -80,6 +87,7 @@ def survey(
         networks += tuple(each for each in unused if each.name == only)
         known |= {each.name for each in unused}
     if only and only not in known:
+        known |= {each.name for each in unused_planes}
         raise UnknownName(f"stack of {cluster.name}", only, sorted(known))
     users = _users(region, names, storage, kubernetes, networks, others)
     eks_cluster = cluster_name(kubernetes, cluster.control_plane)
@@ -109,6 +117,17 @@ def survey(
     for stack in unused if only is None else ():
         command = f"trainshed teardown {cluster.name} --stack {stack.name}"
         kept.append(kept_network(stack, f"no stack uses it; if you no longer need it: {command}"))
+    for stack in unused_planes if only is None else ():
+        command = f"trainshed teardown {cluster.name} --stack {stack.name}"
+        kept.append(
+            Kept(
+                what="stack",
+                name=stack.name,
+                size="1 control plane of EKS and its system nodes",
+                cost="bills by the hour",
+                why=f"no stack uses it; if you no longer need it: {command}",
+            )
+        )
     jobs, unseen_jobs = (
         _unfinished_jobs(region, compute) if compute and compute in removed else ((), None)
     )
@@ -122,6 +141,19 @@ def survey(
         unseen_jobs=unseen_jobs,
         eks_cluster=eks_cluster,
     )
+
+
+def _unused_control_planes(
+    region: Region, cluster: ClusterPlan, others: Iterable[ClusterPlan]
+) -> tuple[DeployedStack, ...]:
+    """Return our control planes that no stack uses and no cluster file names.
+
+    Not for clusters of other orchestrators, whose owners need no permissions of EKS.
+    """
+    if cluster.control_plane is None:
+        return ()
+    named = (each.control_plane for each in (cluster, *others) if each.control_plane)
+    return unused_control_planes(region, {each.stack_name for each in named})
 
 
 def _inside(
