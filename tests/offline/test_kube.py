@@ -45,7 +45,7 @@ def aws(
     # Faster, and CloudFormation would not wait for a control plane, which starts in real seconds.
     settings = JobSettings(speed=300)
     with job_aws(tmp_path_factory.mktemp("aws"), settings, kubernetes=True) as found:
-        publish_ami(found, "neuron/eks")
+        publish_ami(found, "neuron/eks-1.35")
         for role in ("Operator", "Trainer", "Stranger"):
             make_role(found, role)
         for name in STACKS:
