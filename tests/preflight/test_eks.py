@@ -13,7 +13,7 @@ from preflight_role import Role, without
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
 from trainshed.app.synthesis import read_assembly
-from trainshed.findings import Finding
+from trainshed.findings import Finding, Severity
 from trainshed.orchestrators.eks import account_rules
 from trainshed.plan import Fleet
 from trainshed.preflight import read_only_policy
@@ -43,7 +43,8 @@ class EksAccount(Account):
 
     def plan(self, **fields: Any) -> Any:
         """Return the plan of a cluster that is fine, but for these fields."""
-        kubernetes = {"access": [{"role": ROLE}], **fields.pop("kubernetes", {})}
+        fine = {"access": [{"role": ROLE}], "public_cidrs": ["192.0.2.0/24"]}
+        kubernetes = {**fine, **fields.pop("kubernetes", {})}
         return super().plan(orchestrator="eks", kubernetes=kubernetes, **fields)
 
 
@@ -178,6 +179,14 @@ def test_a_cluster_of_somebody_else_has_the_name(account: EksAccount) -> None:
         "there is an EKS cluster train in us-west-2, which is not of the stack TrainControlPlane"
     )
     assert found_by(account.ask(kubernetes={"name": "lab"}), "TS-ACC-102") == []
+
+
+def test_an_api_server_that_is_reached_from_its_vpc_alone(account: EksAccount) -> None:
+    [finding] = found_by(account.ask(kubernetes={"public_cidrs": []}), "TS-ACC-104")
+
+    assert finding.severity is Severity.INFO
+    assert finding.message.startswith("the API server is reached from its VPC alone")
+    assert finding.place and finding.place.field == "kubernetes.public_cidrs"
 
 
 def test_a_zone_without_the_type_of_the_system_nodes(

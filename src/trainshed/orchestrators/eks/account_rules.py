@@ -186,3 +186,28 @@ def system_nodes_are_offered(subject: Subject) -> Iterator[Violation]:
         + (f"it is in {', '.join(offering)}" if offering else "no zone of the region does"),
         remedy=f"take a zone that offers {SYSTEM_TYPE} and {subject.plan.instance.name}",
     )
+
+
+@rule(
+    "TS-ACC-104",
+    over=accounts,
+    orchestrators=(Orchestrator.EKS,),
+    title="The API server is reached from its VPC alone",
+    when="kubernetes.public_cidrs names no range",
+    why="""
+`trainshed kube` and kubectl talk to the API server themselves. Without a public range its name
+stands for addresses of the VPC, which a machine outside reaches by a VPN, a peering or Direct
+Connect only. AWS does not know whether there is one, so this is said each time.
+""",
+    sources=("https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html",),
+    severity=Severity.INFO,
+)
+def private_endpoint(subject: Subject) -> Iterator[Violation]:
+    """A range of the caller's is named, or the way there is the caller's."""
+    if not _control_plane(subject).public_cidrs:
+        yield Violation(
+            path=("kubernetes", "public_cidrs"),
+            message="the API server is reached from its VPC alone: on this machine, trainshed kube "
+            "and kubectl work only if it is in the VPC, or a VPN or peering leads there",
+            remedy="run them in the VPC, or name the ranges of your offices in public_cidrs",
+        )
