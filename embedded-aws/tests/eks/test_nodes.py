@@ -218,6 +218,28 @@ def test_what_is_no_plugin_of_what_the_node_has_announces_nothing(
     assert {"vpc.amazonaws.com/efa", "nvidia.com/gpu"}.isdisjoint(allocatable(tainted))
 
 
+def test_without_the_vpc_cni_a_node_is_not_ready(kubernetes_aws: EmbeddedAws) -> None:
+    nodes = NodeBench(EksBench(kubernetes_aws), bootstrapSelfManagedAddons=False)
+
+    group = nodes.create()
+
+    assert group["status"] == "CREATE_FAILED"
+    [issue] = group["health"]["issues"]
+    assert issue["code"] == "NodeCreationFailure"
+    assert "cni plugin not initialized" in issue["message"]
+    until(lambda: [ready(each) for each in registered(nodes)] == ["False"])
+
+    nodes.eks.create_addon(clusterName=nodes.bench.name, addonName="vpc-cni")
+
+    until(lambda: [ready(each) for each in registered(nodes)] == ["True"])
+    until(lambda: [settled(each) for each in registered(nodes)] == [True])
+
+
+def ready(found: Any) -> str:
+    conditions = found["status"].get("conditions", [])
+    return next((each["status"] for each in conditions if each["type"] == "Ready"), "")
+
+
 def test_a_pod_beyond_the_addresses_of_its_node_waits(nodes: NodeBench) -> None:
     node(nodes, scalingConfig=ONE)
     spec = {"containers": [{"name": "one", "image": "one"}]}

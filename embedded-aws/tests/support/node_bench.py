@@ -18,9 +18,9 @@ ONE = {"minSize": 1, "maxSize": 2, "desiredSize": 1}
 class NodeBench:
     """A node group of a cluster of a test."""
 
-    def __init__(self, bench: EksBench) -> None:
+    def __init__(self, bench: EksBench, **fields: Any) -> None:
         self.bench, self.eks, self.ec2 = bench, bench.eks, bench.ec2
-        self.cluster = bench.create_cluster()
+        self.cluster = bench.create_cluster(**fields)
         self.named = {"clusterName": bench.name, "nodegroupName": "nodes"}
         self.role = bench.role("ec2.amazonaws.com", *NODE_POLICIES)
         self.cluster_group = self.cluster["resourcesVpcConfig"]["clusterSecurityGroupId"]

@@ -36,6 +36,7 @@ from embedded_aws.kubernetes.certificates import new_authority
 CREATION_SECONDS, DELETION_SECONDS = 540, 180
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 _ADMINISTRATOR = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+_HIDDEN = ("authority", "selfManagedAddons")
 _REFUSED = ("outpostConfig", "remoteNetworkConfig")
 # Settings that DescribeCluster repeats, and that have no effect without a control plane.
 KEPT = (
@@ -113,7 +114,7 @@ def described(cluster: Row) -> Row:
 
     API reference: a cluster that is not active yet has no endpoint and no certificate.
     """
-    row = {key: value for key, value in cluster.items() if key != "authority"}
+    row = {key: value for key, value in cluster.items() if key not in _HIDDEN}
     if cluster["status"] == "CREATING":
         for key in ("endpoint", "certificateAuthority", "identity"):
             row.pop(key)
@@ -235,6 +236,7 @@ def _new_cluster(call: Call, version: ClusterVersion, vpc: Row, cidr: str) -> Ro
         },
         "certificateAuthority": {"data": b64encode(authority.certificate.encode()).decode()},
         "authority": asdict(authority),
+        "selfManagedAddons": given.get("bootstrapSelfManagedAddons", True),
         "platformVersion": "eks.1",
         "tags": dict(given.get("tags", {})),
         "health": {"issues": []},

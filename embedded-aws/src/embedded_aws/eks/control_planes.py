@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Callable
 from threading import Event, Thread
 
+from moto.core.exceptions import ServiceException
+
 from embedded_aws.actions import Call, Row
 from embedded_aws.eks.calls import unsupported
 from embedded_aws.eks.kubelets import Kubelets
@@ -109,8 +111,8 @@ class ControlPlanes:
 def _look(kubelets: Kubelets) -> None:
     try:
         kubelets.look()
-    except (ApiRefusal, OSError) as error:
-        # For instance while the cluster is deleted. The next look may do.
+    except (ApiRefusal, ServiceException, OSError) as error:
+        # For instance while instances end or the cluster is deleted. The next look may do.
         sys.stderr.write(f"kubelets: {error}\n")
 
 

@@ -14,8 +14,14 @@ from embedded_aws.actions import Call, Row
 from embedded_aws.clock import seconds_here
 from embedded_aws.eks.calls import guard
 from embedded_aws.eks.node_machines import Machine
-from embedded_aws.eks.node_objects import labels_of_others, registered, status, taints_of_group
-from embedded_aws.eks.nodegroup_health import nodes_of
+from embedded_aws.eks.node_objects import (
+    conditions,
+    labels_of_others,
+    registered,
+    status,
+    taints_of_group,
+)
+from embedded_aws.eks.nodegroup_health import registered_of, why_not_ready
 from embedded_aws.eks.nodegroup_resources import template_of
 from embedded_aws.eks.pods import Pods, as_node
 from embedded_aws.eks.tables import nodegroups, of_cluster
@@ -50,6 +56,8 @@ class Kubelets:
         self._renewed: dict[str, float] = {}
         self._machines: dict[str, Machine] = {}
         self._pods = Pods(client)
+        # Why nodes take no pods; empty when they do.
+        self._unready = ""
 
     def look(self) -> None:
         """Register the nodes of instances that have booted, keep the others, remove the gone.
@@ -59,6 +67,7 @@ class Kubelets:
             OSError: it does not answer.
         """
         there, now = self._joining(), time.monotonic()
+        self._note_network()
         for instance_id in [each for each in self._machines if each not in there]:
             self._remove(instance_id)
         for instance_id, group in there.items():
@@ -77,7 +86,24 @@ class Kubelets:
         """Return the node group of each instance that joins."""
         with guard:
             groups = of_cluster(nodegroups(self._call), self._cluster["name"])
-            return {each: group for group in groups for each in nodes_of(self._call, group)}
+            return {each: group for group in groups for each in registered_of(self._call, group)}
+
+    def _note_network(self) -> None:
+        """Have every node say whether pods have a network."""
+        with guard:
+            now = why_not_ready(self._call, self._cluster) or ""
+        if now == self._unready:
+            return
+        self._unready = now
+        for machine in self._machines.values():
+            name = machine.instance.private_dns_name
+            self._client.call(
+                "PATCH",
+                f"{_NODES}/{name}/status",
+                {"status": {"conditions": conditions(now)}},
+                content_type=_MERGE,
+                **as_node(name),
+            )
 
     def _register(self, instance_id: str, group: Row) -> None:
         instance = self._call.backend("ec2").get_instance(instance_id)
@@ -88,7 +114,7 @@ class Kubelets:
         name = instance.private_dns_name
         node = {"apiVersion": "v1", "kind": "Node", **registered(machine)}
         self._say(name, f"{_NODES}/{name}", node)
-        found = {"status": status(machine, self._cluster["version"])}
+        found = {"status": status(machine, self._cluster["version"], self._unready)}
         self._client.call(
             "PATCH", f"{_NODES}/{name}/status", found, content_type=_MERGE, **as_node(name)
         )

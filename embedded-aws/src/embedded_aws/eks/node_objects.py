@@ -6,7 +6,7 @@ the user's they come after the node, since EKS adds nothing to its user data. Do
 HyperPod, from memory for EKS: labels of the place in the network.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -45,13 +45,13 @@ def registered(machine: Machine) -> Row:
     }
 
 
-def status(machine: Machine, version: str) -> Row:
-    """Return the status of a node that is ready, before any device plugin runs on it.
+def status(machine: Machine, version: str, unready: str) -> Row:
+    """Return the status of a node before any device plugin runs on it.
 
     Args:
         machine: what it runs on.
-        version: of its cluster, which an AMI of the user's is taken to have if its name says no
-            other.
+        version: of its cluster, which an AMI of the user's is taken to have.
+        unready: why it takes no pods; empty if it does.
     """
     instance = machine.instance
     kubelet = machine.kubelet or machine.group.get("version", version)
@@ -69,7 +69,7 @@ def status(machine: Machine, version: str) -> Row:
     return {
         "capacity": dict(resources.capacity),
         "allocatable": dict(resources.allocatable),
-        "conditions": list(_conditions()),
+        "conditions": conditions(unready),
         "addresses": [{"type": kind, "address": each} for kind, each in addresses.items()],
         "nodeInfo": {
             **dict.fromkeys(("bootID", "machineID", "kernelVersion", "kubeProxyVersion"), ""),
@@ -115,21 +115,31 @@ def taints_of_group(group: Mapping[str, Any]) -> list[Row]:
     ]
 
 
-def _conditions() -> Iterator[Row]:
+def conditions(unready: str) -> list[Row]:
+    """Return the conditions of a node.
+
+    Args:
+        unready: why it takes no pods; empty if it does.
+    """
     now = datetime.now(UTC).strftime(_TIME)
-    for kind, holds, reason in (
-        ("Ready", "True", "KubeletReady"),
-        ("MemoryPressure", "False", "KubeletHasSufficientMemory"),
-        ("DiskPressure", "False", "KubeletHasNoDiskPressure"),
-        ("PIDPressure", "False", "KubeletHasSufficientPID"),
-    ):
-        yield {
+    ready, reason = ("False", "KubeletNotReady") if unready else ("True", "KubeletReady")
+    given = (
+        ("Ready", ready, reason, unready or "kubelet is posting ready status"),
+        ("MemoryPressure", "False", "KubeletHasSufficientMemory", ""),
+        ("DiskPressure", "False", "KubeletHasNoDiskPressure", ""),
+        ("PIDPressure", "False", "KubeletHasSufficientPID", ""),
+    )
+    return [
+        {
             "type": kind,
             "status": holds,
-            "reason": reason,
+            "reason": why,
+            "message": message,
             "lastHeartbeatTime": now,
             "lastTransitionTime": now,
         }
+        for kind, holds, why, message in given
+    ]
 
 
 def _architecture(machine: Machine) -> str:

@@ -10,9 +10,11 @@ from embedded_aws.eks import roles
 from embedded_aws.eks.access_entries import entry_for
 from embedded_aws.eks.node_joining import why_not
 from embedded_aws.eks.nodegroup_resources import scaling_group_of, template_of
-from embedded_aws.eks.tables import cluster_of
+from embedded_aws.eks.tables import addons, cluster_of, of_cluster
 
 _NODE_TYPES = ("EC2_LINUX", "EC2")
+# States of an add-on that is in its cluster.
+_INSTALLED = ("CREATING", "ACTIVE", "UPDATING", "UPDATE_FAILED", "DEGRADED")
 # Parts of EC2's messages about launches, and EKS's codes for them.
 _CODES = {
     "Insufficient free addresses": "InsufficientFreeAddresses",
@@ -21,9 +23,29 @@ _CODES = {
 }
 
 
-def nodes_of(call: Call, group: Row) -> list[str]:
-    """Return the ids of a node group's instances that are nodes of its cluster."""
+def registered_of(call: Call, group: Row) -> list[str]:
+    """Return the ids of a node group's instances that register a node of its cluster."""
     return [] if _why_nobody_joins(call, group) else _in_service(call, group)
+
+
+def nodes_of(call: Call, group: Row) -> list[str]:
+    """Return the ids of a node group's instances whose nodes take pods."""
+    ready = not why_not_ready(call, cluster_of(call, group["clusterName"]))
+    return registered_of(call, group) if ready else []
+
+
+def why_not_ready(call: Call, cluster: Row) -> str | None:
+    """Return why nodes of a cluster take no pods, or None.
+
+    Kubernetes, "Network Plugins": a node without one is not ready. EKS API reference,
+    CreateCluster: the VPC CNI is in a new cluster, unless it says otherwise.
+    """
+    if cluster["selfManagedAddons"] or any(
+        row["addonName"] == "vpc-cni" and row["status"] in _INSTALLED
+        for row in of_cluster(addons(call), cluster["name"])
+    ):
+        return None
+    return "container runtime network not ready: cni plugin not initialized"
 
 
 def issues_of(call: Call, group: Row) -> list[Row]:
@@ -41,6 +63,9 @@ def issues_of(call: Call, group: Row) -> list[Row]:
         issues.append(_issue(code, message, [scaling_group_of(group)]))
     if there and (why := _why_nobody_joins(call, group)):
         message = f"Instances failed to join the kubernetes cluster: {why}"
+        issues.append(_issue("NodeCreationFailure", message, there))
+    elif there and (why := why_not_ready(call, cluster_of(call, group["clusterName"]))):
+        message = f"Unhealthy nodes in the kubernetes cluster: {why}"
         issues.append(_issue("NodeCreationFailure", message, there))
     return issues
 

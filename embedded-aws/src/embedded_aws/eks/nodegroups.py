@@ -23,6 +23,7 @@ from embedded_aws.eks.nodegroup_settings import check_settings, sizes_of
 from embedded_aws.eks.tables import access_entries, cluster_of, nodegroups, of_cluster
 
 _READY_SECONDS, _FAILED_SECONDS, _DELETION_SECONDS = 120, 900, 120
+_LOOK_SECONDS = 60
 _SERVICE = "eks-nodegroup.amazonaws.com"
 _HIDDEN = ("copyName", "copyVersion", "madeEntry", "refusal", "instanceType")
 _SETTINGS = ("labels", "taints", "nodeRepairConfig", "warmPoolConfig")
@@ -177,25 +178,24 @@ def _make(call: Call, group: Row, cluster: Row, template: Row) -> None:
         group["refusal"] = error.response["Error"]["Message"]
 
 
-def _settle(call: Call, group: Row) -> None:
-    """Make a node group active whose nodes have joined; wait for those of others."""
+def _settle(call: Call, group: Row, waited: float = _READY_SECONDS) -> None:
+    """Make a node group active whose nodes are ready; look again later, or give up.
+
+    Args:
+        call: in whose account and region.
+        group: the node group.
+        waited: seconds of AWS's since its creation.
+    """
     if group["status"] != "CREATING":
         return
     waited_for = 0 if group["capacityType"] == "CAPACITY_BLOCK" else _wanted(group)
     if not group["refusal"] and len(nodes_of(call, group)) >= waited_for:
         group["status"] = "ACTIVE"
-        return
-    later(_FAILED_SECONDS - _READY_SECONDS, lambda: _give_up(call, group))
-
-
-def _give_up(call: Call, group: Row) -> None:
-    if group["status"] != "CREATING":
-        return
-    if not group["refusal"] and len(nodes_of(call, group)) >= _wanted(group):
-        group["status"] = "ACTIVE"
-        return
-    group["status"] = "CREATE_FAILED"
-    group["health"] = {"issues": issues_of(call, group)}
+    elif waited < _FAILED_SECONDS:
+        later(_LOOK_SECONDS, lambda: _settle(call, group, waited + _LOOK_SECONDS))
+    else:
+        group["status"] = "CREATE_FAILED"
+        group["health"] = {"issues": issues_of(call, group)}
 
 
 def _wanted(group: Row) -> int:

@@ -17,6 +17,8 @@ from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import HandlerError, Properties, Request
 
 _HANDLER_SECONDS = 7200
+# A control plane takes its time to start, however fast AWS's times pass.
+_LEAST_SECONDS = 60
 _POLL_SECONDS = 0.1
 _GOOD, _BAD = ("ACTIVE",), ("FAILED", "CREATE_FAILED", "UPDATE_FAILED", "DELETE_FAILED")
 
@@ -60,7 +62,7 @@ class EksHandler(Handler):
     def wait(self, done: Callable[[], bool]) -> None:
         """Wait until something is so."""
         # From memory: the words.
-        ends_at = time.monotonic() + seconds_here(_HANDLER_SECONDS)
+        ends_at = time.monotonic() + max(seconds_here(_HANDLER_SECONDS), _LEAST_SECONDS)
         while not done():
             if time.monotonic() > ends_at:
                 raise HandlerError("Exceeded attempts to wait", "NotStabilized")
