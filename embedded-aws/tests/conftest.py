@@ -13,6 +13,7 @@ from job_bench import job_aws
 from embedded_aws import service_models
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
+from embedded_aws.kubernetes.cache import unavailable
 from embedded_aws.lifecycle import Project
 
 property_tests.load_profile()
@@ -63,3 +64,10 @@ def project(tmp_path: Path) -> Iterator[Project]:
     project = Project(tmp_path)
     yield project
     project.down()
+
+
+@pytest.fixture(scope="session")
+def built_kubernetes() -> None:
+    """Skip where no control plane is built."""
+    if reason := unavailable():
+        pytest.skip(reason)

@@ -8,7 +8,6 @@ from job_bench import job_aws
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
-from embedded_aws.kubernetes.cache import unavailable
 
 
 @pytest.fixture(scope="session")
@@ -23,8 +22,10 @@ def bench(eks_aws: EmbeddedAws) -> EksBench:
     return EksBench(eks_aws)
 
 
-@pytest.fixture(scope="session")
-def built_kubernetes() -> None:
-    """Skip where no control plane is built."""
-    if reason := unavailable():
-        pytest.skip(reason)
+@pytest.fixture(scope="module")
+def kubernetes_aws(
+    built_kubernetes: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EmbeddedAws]:
+    """The same, whose clusters have control planes."""
+    with job_aws(tmp_path_factory.mktemp("eks"), JobSettings(speed=3000), kubernetes=True) as aws:
+        yield aws

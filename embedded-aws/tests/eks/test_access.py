@@ -1,6 +1,5 @@
 """Who may use the API server of a cluster, which is a real one."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -8,11 +7,9 @@ from typing import Any
 import pytest
 from botocore.credentials import Credentials
 from eks_bench import EksBench, until
-from job_bench import job_aws
 from kube_bench import asked, credentials_of, own_credentials, token
 
 from embedded_aws.embedded import EmbeddedAws
-from embedded_aws.job_settings import JobSettings
 
 pytestmark = pytest.mark.server
 NODES, PODS = "/api/v1/nodes", "/api/v1/namespaces/{}/pods"
@@ -24,14 +21,6 @@ POD = {
         "automountServiceAccountToken": False,
     },
 }
-
-
-@pytest.fixture(scope="module")
-def kubernetes_aws(
-    built_kubernetes: None, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[EmbeddedAws]:
-    with job_aws(tmp_path_factory.mktemp("eks"), JobSettings(speed=3000), kubernetes=True) as aws:
-        yield aws
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,10 @@ from typing import Any
 import pytest
 from amis import AMAZON_LINUX
 from eks_bench import EksBench, until
-from job_bench import job_aws
 from kube_bench import asked, own_credentials, token
 from node_bench import ONE, NodeBench
 
 from embedded_aws.embedded import EmbeddedAws
-from embedded_aws.job_settings import JobSettings
 
 pytestmark = pytest.mark.server
 Ask = Callable[[], dict[str, Any]]
@@ -22,14 +20,6 @@ EFA: list[dict[str, Any]] = [
     {"DeviceIndex": 0, "NetworkCardIndex": 0},
     {"DeviceIndex": 1, "NetworkCardIndex": 0, "InterfaceType": "efa-only"},
 ]
-
-
-@pytest.fixture(scope="module")
-def kubernetes_aws(
-    built_kubernetes: None, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[EmbeddedAws]:
-    with job_aws(tmp_path_factory.mktemp("eks"), JobSettings(speed=3000), kubernetes=True) as aws:
-        yield aws
 
 
 @pytest.fixture

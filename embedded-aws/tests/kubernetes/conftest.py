@@ -5,16 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from embedded_aws.kubernetes.cache import unavailable
 from embedded_aws.kubernetes.control_plane import ControlPlane, start
 from embedded_aws.kubernetes.settings import ControlPlaneSettings
-
-
-@pytest.fixture(scope="session")
-def built_kubernetes() -> None:
-    """Skip where no control plane is built."""
-    if reason := unavailable():
-        pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")
