@@ -1,7 +1,6 @@
 """A cluster whose jobs AWS Batch starts."""
 
 import aws_cdk as cdk
-from aws_cdk import aws_ecr as ecr
 
 from trainshed.orchestrators import Orchestrator
 from trainshed.orchestrators.batch.plan import BatchPlan
@@ -13,6 +12,7 @@ from trainshed_constructs import (
     disable_environment,
     grant_pull,
 )
+from trainshed_stacks.job_image import job_image
 from trainshed_stacks.node_launch import NodeLaunch
 from trainshed_stacks.outputs import add_outputs
 
@@ -27,7 +27,7 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
     """
     cluster = launch.plan
     template = launch.template()
-    image_uri, repository = _image(stack, plan)
+    image_uri, repository = job_image(stack, plan.image, plan.repository)
     batch = BatchMultiNode(
         stack,
         "Batch",
@@ -77,26 +77,6 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
     if plan.repository:
         _add_image_notice(stack, cluster.name, plan, plan.repository, batch)
     return batch
-
-
-def _image(stack: cdk.Stack, plan: BatchPlan) -> tuple[str, ecr.IRepository | None]:
-    """Return the image's URI, and the ECR repository that nodes need rights to pull it from.
-
-    By its name: an export would tie the images to every cluster that runs them.
-    """
-    if plan.repository:
-        own = ecr.Repository.from_repository_name(stack, "Repository", plan.repository.name)
-        return own.repository_uri_for_tag_or_digest(plan.image.tag_or_digest), own
-    assert plan.image.uri
-    if not (other := plan.image.ecr):
-        return plan.image.uri, None
-    return plan.image.uri, ecr.Repository.from_repository_attributes(
-        stack,
-        "Repository",
-        repository_name=other.name,
-        repository_arn=f"arn:{cdk.Aws.PARTITION}:ecr:{other.region}:{other.account}:"
-        f"repository/{other.name}",
-    )
 
 
 def _add_image_notice(

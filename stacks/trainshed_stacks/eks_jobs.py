@@ -12,9 +12,11 @@ from trainshed_constructs import (
     JobIdentity,
     NodeRole,
     add_node_config,
+    grant_pull,
     suspend_node_group,
 )
 from trainshed_stacks.control_plane_stack import ControlPlaneStack
+from trainshed_stacks.job_image import job_image
 from trainshed_stacks.node_launch import NodeLaunch
 from trainshed_stacks.outputs import add_outputs
 
@@ -33,6 +35,9 @@ def add_eks(
     cluster, kubernetes = launch.plan, control_plane.kubernetes
     role = NodeRole(stack, "NodeRole")
     launch.first_boot.grant(role.role)
+    image_uri, repository = job_image(stack, plan.image, plan.repository)
+    if repository:
+        grant_pull(repository, role.role)
     user_data = ec2.MultipartUserData()
     add_node_config(
         user_data,
@@ -88,5 +93,6 @@ def add_eks(
         EksCluster=("Cluster of Amazon EKS", plan.control_plane.name),
         Namespace=("Namespace of the jobs", plan.namespace),
         NodeGroup=("Node group", nodes.group.attr_nodegroup_name),
+        Image=("Container image of the jobs", image_uri),
     )
     return nodes

@@ -304,10 +304,20 @@ class BesideKubernetes(Clusters):
 
     def pages(self, service: str, operation: str, key: str, **params: Any) -> Any:
         kubernetes = stack(
-            "KubeCluster", Orchestrator="eks", EksCluster="kube", Namespace="kube", NodeGroup="g"
+            "KubeCluster",
+            Orchestrator="eks",
+            EksCluster="kube",
+            Image="train:v1",
+            Namespace="kube",
+            NodeGroup="g",
         )
         others = super().pages(service, operation, key, **params)
         return [kubernetes, *others] if key == "Stacks" else others
+
+    def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
+        if operation == "describe_cluster":
+            return {"cluster": {"status": "CREATING"}}
+        return super().call(service, operation, **params)
 
 
 def test_a_cluster_whose_jobs_cannot_be_seen_hides_no_job_of_others() -> None:
@@ -321,7 +331,7 @@ def test_a_cluster_whose_jobs_cannot_be_seen_hides_no_job_of_others() -> None:
 def test_a_cluster_whose_jobs_cannot_be_seen_is_named_where_no_job_is_found() -> None:
     region: Any = BesideKubernetes(gone=None)
 
-    with pytest.raises(UnseenJobs, match="those of KubeCluster neither"):
+    with pytest.raises(UnseenJobs, match="jobs of KubeCluster cannot be looked at: cluster kube"):
         find_job(region, "pretrain")
 
 

@@ -12,6 +12,7 @@ from embedded_aws.kubernetes.client import ApiRefusal
 from trainshed.errors import Failure
 from trainshed.kubernetes.apply_progress import CutShort, apply_and_wait
 from trainshed.kubernetes.applying import Applier, ApplyStep
+from trainshed.kubernetes.job_template import JobPodPlan
 from trainshed.kubernetes.objects import ObjectsPlan
 
 pytestmark = pytest.mark.server
@@ -32,6 +33,15 @@ def plan() -> ObjectsPlan:
         lustre="/fsx",
         editors=("trainshed:edit",),
         viewers=("trainshed:view",),
+        job=JobPodPlan(
+            image="train:v1",
+            resources={"cpu": "94", "habana.ai/gaudi": "8"},
+            shared_memory_mib=1024,
+            environment={},
+            folders={"lustre": "/fsx"},
+            attempts=3,
+            timeout_seconds=3600,
+        ),
     )
 
 
@@ -79,7 +89,7 @@ def test_everything_is_created_once(api_server: ApiServer, plan: ObjectsPlan) ->
     second = apply(api_server, plan)
 
     assert set(first.values()) == {"created"}
-    assert len(first) == 13
+    assert len(first) == 14
     assert first.keys() == second.keys()
     assert set(second.values()) == {"unchanged"}
     assert everything(api_server, plan) == before
@@ -248,7 +258,7 @@ def test_a_server_that_goes_away_leaves_what_can_be_gone_on_with(
     )
     assert f"DaemonSet kube-system/trainshed-{plan.namespace}-efa" in remaining
     again = apply(api_server, plan)
-    assert [*again.values()] == ["unchanged"] * 3 + ["created"] * 10
+    assert [*again.values()] == ["unchanged"] * 3 + ["created"] * 11
 
 
 def test_ctrl_c_says_what_is_done_and_can_be_gone_on_with(
@@ -266,7 +276,7 @@ def test_ctrl_c_says_what_is_done_and_can_be_gone_on_with(
         apply_and_wait(ours, ours.plan(), minutes=0, show=show)
 
     assert f"done: Namespace {plan.namespace}, ConfigMap {plan.namespace}/trainshed" in shown
-    assert [*apply(api_server, plan).values()] == ["unchanged"] * 2 + ["created"] * 11
+    assert [*apply(api_server, plan).values()] == ["unchanged"] * 2 + ["created"] * 12
 
 
 def test_it_waits_until_the_plugins_run(api_server: ApiServer, plan: ObjectsPlan) -> None:

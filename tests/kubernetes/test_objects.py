@@ -132,6 +132,8 @@ def test_the_file_system_is_bound_to_its_claim(api_server: ApiServer, applied: N
         pytest.param("trainshed:view", "list", "jobsets", "dl1", True, id="view"),
         pytest.param("trainshed:view", "create", "jobsets", "dl1", False, id="view-only"),
         pytest.param("trainshed:edit", "create", "jobsets", "default", False, id="other-namespace"),
+        pytest.param("trainshed:edit", "get", "podtemplates", "dl1", True, id="template"),
+        pytest.param("trainshed:edit", "update", "podtemplates", "dl1", False, id="no-template"),
         pytest.param("trainshed:view:dl1", "list", "nodes", "", True, id="nodes"),
         pytest.param("trainshed:edit", "delete", "nodes", "", False, id="delete-nodes"),
         pytest.param("system:authenticated", "list", "nodes", "", False, id="anybody"),
@@ -151,6 +153,7 @@ def test_groups_may_do_what_access_policies_cannot_give(
         "resource": resource,
         "group": "jobset.x-k8s.io" if resource == "jobsets" else "",
         "namespace": namespace,
+        "name": "jobs" if resource == "podtemplates" else "",
     }
     review = api_server.call(
         "POST",

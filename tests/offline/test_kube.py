@@ -60,7 +60,9 @@ def make_role(aws: EmbeddedAws, name: str) -> None:
     document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
     iam = aws.client("iam")
     iam.create_role(RoleName=name, AssumeRolePolicyDocument=document)
-    allowed = {"Effect": "Allow", "Action": "eks:DescribeCluster", "Resource": "*"}
+    stacks = ["cloudformation:DescribeStacks", "cloudformation:ListStackResources"]
+    actions = [*stacks, "eks:DescribeCluster"]
+    allowed = {"Effect": "Allow", "Action": actions, "Resource": "*"}
     policy = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
     iam.put_role_policy(RoleName=name, PolicyName="describe", PolicyDocument=policy)
 
@@ -136,6 +138,24 @@ def test_a_role_without_an_access_entry_is_told_what_to_do(
 
     assert answer.code == 1
     assert "no access entry names their role; add it to kubernetes.access" in answer.err
+
+
+def test_who_may_edit_submits_jobs_once_jobset_is_installed(
+    as_role: Callable[[str], Run],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = partial(runner("trainshed", main, capsys, monkeypatch), "job")
+    as_role("Operator")("apply", "kube.yaml")
+    as_role("Trainer")
+
+    submitted, listed = job("submit", "kube.yaml", "--", "true"), job("list", "kube.yaml")
+    watched = job("watch", "train", "--region", "us-west-2")
+
+    assert submitted.code == 1
+    assert "kube has no JobSet, which runs the jobs" in submitted.err
+    assert "KubeCluster has no jobs" in listed.out
+    assert "no job has the id or the name 'train'" in watched.err
 
 
 def test_kubectl_uses_the_cluster_by_the_kubeconfig(

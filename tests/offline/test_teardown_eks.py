@@ -145,7 +145,8 @@ def test_a_cluster_goes_with_its_protected_control_plane(
     refused = teardown("KubeCluster", "--yes")
 
     assert refused.code == 1
-    assert "trainshed kube config KubeCluster; kubectl get pods -n kube; end those" in refused.err
+    assert "the jobs of KubeCluster cannot be looked at: the API server of kube" in refused.err
+    assert "end those that are there with --end-jobs" in refused.err
     assert there(aws) == set(STACKS)
 
     done = records(teardown("KubeCluster", "--yes", "--end-jobs", "--json"))

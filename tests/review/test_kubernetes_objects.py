@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from trainshed.kubernetes.job_template import JobPodPlan
 from trainshed.kubernetes.objects import ObjectsPlan, cluster_objects, manifest
 from trainshed.review.kubernetes_objects import Objects, object_changes, read_objects
 from trainshed.review.model import Effect
@@ -19,6 +20,15 @@ PLAN = ObjectsPlan(
     lustre=None,
     editors=("trainshed:edit",),
     viewers=(),
+    job=JobPodPlan(
+        image="one:v1",
+        resources={"cpu": "126", "aws.amazon.com/neuron": "16"},
+        shared_memory_mib=1024,
+        environment={},
+        folders={},
+        attempts=3,
+        timeout_seconds=3600,
+    ),
 )
 
 
@@ -33,7 +43,7 @@ def side(folder: Path, *plans: ObjectsPlan) -> Objects:
 def test_the_same_objects_differ_in_nothing(tmp_path: Path) -> None:
     before, after = side(tmp_path / "before", PLAN), side(tmp_path / "after", PLAN)
 
-    assert len(before["kube/OneCluster.yaml"]) == 12
+    assert len(before["kube/OneCluster.yaml"]) == 13
     assert object_changes(before, after) == ()
 
 
@@ -78,7 +88,7 @@ def test_a_cluster_comes_and_goes_with_all_its_objects(
 
     assert file.effect is effect
     assert {each.effect for each in file.resources} == {effect}
-    assert len(file.resources) == 12
+    assert len(file.resources) == 13
 
 
 def test_an_assembly_without_kubernetes_has_none(tmp_path: Path) -> None:

@@ -75,9 +75,14 @@ def log_lines(scheduler: Scheduler, job: Job, index: int | None) -> Iterator[str
 
     Raises:
         TrainshedError: there is no such node.
-        Failure: it has printed nothing yet.
+        Failure: it has printed nothing yet, or CloudWatch Logs does not have it.
     """
     node = node_of(job, index)
+    if node.log_command:
+        raise Failure(
+            f"CloudWatch Logs does not have what node {node.index} prints; see it: "
+            f"{node.log_command}"
+        )
     printed = False
     for line in LogReader(scheduler.region).read(node.log):
         printed = True

@@ -112,6 +112,7 @@ class JobNode:
         log: its output; None before its container starts.
         past_logs: the output of each attempt that is over and whose container started.
         attempts: how each attempt that is over ended.
+        log_command: prints its output where CloudWatch Logs does not have it; None where it does.
     """
 
     index: int
@@ -126,6 +127,7 @@ class JobNode:
     log: LogStream | None
     past_logs: tuple[LogStream, ...]
     attempts: tuple[Ending, ...]
+    log_command: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from lightkube.resources.core_v1 import (
     Namespace,
     PersistentVolume,
     PersistentVolumeClaim,
+    PodTemplate,
     ServiceAccount,
 )
 from lightkube.resources.rbac_authorization_v1 import (
@@ -43,6 +44,7 @@ from trainshed.kubernetes.readiness import why_not_ready
 # Every kind that a cluster has, or had in an earlier version; what needs others first.
 _KINDS: tuple[type[KubernetesObject], ...] = (
     DaemonSet,
+    PodTemplate,
     ClusterRoleBinding,
     ClusterRole,
     RoleBinding,

@@ -72,6 +72,14 @@ def asking(cluster: EksCluster) -> Iterator[None]:
         yield
     except ApiError as error:
         raise ApiRefusal(error.status.code or 0, _words(error, cluster)) from error
+    except httpx2.HTTPStatusError as error:
+        # Not in the words of Kubernetes: no such API is there, or a proxy answers.
+        said = (
+            f"{error.response.status_code} {error.response.reason_phrase} for {error.request.url}"
+        )
+        raise ApiRefusal(
+            error.response.status_code, f"the API server of {cluster.name} refuses: {said}"
+        ) from error
     except httpx2.TransportError as error:
         raise Unreachable(
             f"the API server of {cluster.name} cannot be reached at {cluster.endpoint}: "

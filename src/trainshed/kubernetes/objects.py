@@ -23,6 +23,7 @@ from lightkube.resources.core_v1 import (
     Namespace,
     PersistentVolume,
     PersistentVolumeClaim,
+    PodTemplate,
     ServiceAccount,
 )
 from lightkube.resources.rbac_authorization_v1 import (
@@ -35,11 +36,13 @@ from ruamel.yaml import YAML
 
 from trainshed.account.tags import CLUSTER_LABEL
 from trainshed.kubernetes.device_plugins import device_plugins
+from trainshed.kubernetes.job_template import TEMPLATE, JobPodPlan, job_template
 from trainshed.kubernetes.labels import OwnedObjects
 
 # In the namespace of a cluster: whose it is.
 OWNER, OWNER_KEY = "trainshed", "cluster"
 LUSTRE_CLAIM = "lustre"
+_EDIT = "edit-jobs"
 _RBAC = "rbac.authorization.k8s.io"
 _YAML_WIDTH = 1000
 # A volume must have a size, which nobody compares with the file system's. Not that of the file
@@ -54,6 +57,7 @@ KubernetesObject: TypeAlias = (
     | ServiceAccount
     | PersistentVolume
     | PersistentVolumeClaim
+    | PodTemplate
     | Role
     | RoleBinding
     | ClusterRole
@@ -76,6 +80,7 @@ class ObjectsPlan:
         lustre: where its nodes mount its file system, or None.
         editors: groups that submit and end jobs.
         viewers: groups that look at them.
+        job: what the pod of a job gets.
     """
 
     cluster: str
@@ -87,6 +92,7 @@ class ObjectsPlan:
     lustre: str | None
     editors: tuple[str, ...]
     viewers: tuple[str, ...]
+    job: JobPodPlan
 
     @property
     def owned(self) -> OwnedObjects:
@@ -107,6 +113,13 @@ def cluster_objects(plan: ObjectsPlan) -> tuple[KubernetesObject, ...]:
         ),
         *_access(plan, owned),
         *_lustre(plan, owned),
+        job_template(
+            owned,
+            plan.job,
+            service_account=plan.service_account,
+            taint=plan.accelerator,
+            claims={plan.lustre: LUSTRE_CLAIM} if plan.lustre else {},
+        ),
         *device_plugins(owned, region=plan.region, accelerator=plan.accelerator, efa=plan.efa),
     )
 
@@ -130,19 +143,28 @@ def _headed(each: KubernetesObject) -> dict[str, Any]:
 def _access(
     plan: ObjectsPlan, owned: OwnedObjects
 ) -> Iterator[Role | RoleBinding | ClusterRole | ClusterRoleBinding]:
-    """Allow what access policies of EKS do not: JobSets, and to look at nodes.
+    """Allow what access policies of EKS do not: JobSets, their template, and to look at nodes.
 
     EKS user guide, "Review access policy permissions": their rules name no other kinds than
-    Kubernetes' own, and no nodes.
+    Kubernetes' own, and neither nodes nor PodTemplates.
     """
     for name, groups, verbs in (
-        ("edit-jobs", plan.editors, [*_READ, *_WRITE]),
+        (_EDIT, plan.editors, [*_READ, *_WRITE]),
         ("view-jobs", plan.viewers, _READ),
     ):
         if not groups:
             continue
-        rule = PolicyRule(apiGroups=["jobset.x-k8s.io"], resources=["jobsets"], verbs=verbs)
-        yield Role(metadata=owned.metadata(name, plan.namespace), rules=[rule])
+        rules = [PolicyRule(apiGroups=["jobset.x-k8s.io"], resources=["jobsets"], verbs=verbs)]
+        if name == _EDIT:
+            rules.append(
+                PolicyRule(
+                    apiGroups=[""],
+                    resources=["podtemplates"],
+                    resourceNames=[TEMPLATE],
+                    verbs=["get"],
+                )
+            )
+        yield Role(metadata=owned.metadata(name, plan.namespace), rules=rules)
         yield RoleBinding(
             metadata=owned.metadata(name, plan.namespace),
             roleRef=RoleRef(apiGroup=_RBAC, kind="Role", name=name),

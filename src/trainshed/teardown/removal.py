@@ -2,12 +2,11 @@
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 
 from trainshed.account.deployed_stacks import DeployedStack, status_of
 from trainshed.aws import Region
 from trainshed.errors import Failure
-from trainshed.jobs.scheduler import UnseenJobs, scheduler_of
+from trainshed.jobs.scheduler import scheduler_of
 from trainshed.teardown.control_planes import unprotect
 from trainshed.teardown.kubernetes import delete_left_interfaces
 from trainshed.teardown.survey import Survey
@@ -57,9 +56,8 @@ def remove(region: Region, survey: Survey, *, show: Callable[[str], None]) -> No
                 f"{stack.name} is {status}: {_reasons(region, stack)}; fix that, and run the same "
                 "command again"
             )
-        with suppress(UnseenJobs):
-            if scheduler := scheduler_of(region, stack.name, stack.outputs):
-                scheduler.tidy()
+        if scheduler := scheduler_of(region, stack.name, stack.outputs):
+            scheduler.tidy()
         show(f"{stack.name}: deleted")
 
 

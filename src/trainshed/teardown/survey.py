@@ -171,10 +171,7 @@ def _unfinished_jobs(
     region: Region, compute: DeployedStack
 ) -> tuple[Sequence[ListedJob], str | None]:
     """Return the jobs that are not over; or none, and why that is not known."""
-    try:
-        scheduler = scheduler_of(region, compute.name, compute.outputs)
-    except UnseenJobs as error:
-        return (), str(error)
+    scheduler = scheduler_of(region, compute.name, compute.outputs)
     # A stack whose creation failed has no outputs, and no jobs.
     if scheduler is None and compute.outputs:
         raise Failure(
@@ -182,7 +179,10 @@ def _unfinished_jobs(
             f"deploy it again, then tear down: npx cdk deploy {compute.name}; or delete "
             f"it with its jobs: npx cdk destroy {compute.name}"
         )
-    return (scheduler.jobs(unfinished=True) if scheduler else ()), None
+    try:
+        return (scheduler.jobs(unfinished=True) if scheduler else ()), None
+    except UnseenJobs as error:
+        return (), str(error)
 
 
 def _names(cluster: ClusterPlan) -> dict[str, str]:

@@ -122,6 +122,7 @@ class Evidence:
         instances: of the environments.
         joined: ids of the instances that have joined ECS; None when that is not known.
         reservations: that the nodes come from.
+        nodes: how many nodes the cluster has; None when that is not known.
         quota: of the nodes' instance type.
         node_price: what a node costs an hour on demand; None when it is unknown.
         printed: what the node printed last that failed, or that runs the main part; None when it
@@ -142,6 +143,7 @@ class Evidence:
     instances: tuple[Instance, ...] = ()
     joined: frozenset[str] | None = None
     reservations: tuple[CapacityReservation, ...] = ()
+    nodes: int | None = None
     quota: AppliedQuota | None = None
     node_price: Price | None = None
     printed: Printed | None = None

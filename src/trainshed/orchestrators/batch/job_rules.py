@@ -6,6 +6,7 @@ from trainshed.findings import Severity, Violation, rule
 from trainshed.jobs.model import JobState
 from trainshed.jobs.why.evidence import Evidence
 from trainshed.jobs.why.judging import jobs
+from trainshed.orchestrators.batch.traits import SERVICE
 
 _SHOWN = 5
 # AWS Batch user guide, "Jobs stuck in a RUNNABLE status": beginnings of a statusReason.
@@ -165,7 +166,7 @@ AWS Batch says itself why the job at the head of a queue is stuck.
 def status_reason(evidence: Evidence) -> Iterator[Violation]:
     """AWS Batch says itself why the job at the head of a queue is stuck."""
     reason = evidence.job.reason
-    if evidence.waits and reason:
+    if evidence.service == SERVICE and evidence.waits and reason:
         remedy = next((text for code, text in _REMEDIES.items() if reason.startswith(code)), None)
         yield Violation(
             severity=Severity.ERROR if remedy else Severity.WARNING,

@@ -22,6 +22,7 @@ from trainshed.orchestrators.batch.described_job import (
     read_listed,
 )
 from trainshed.orchestrators.batch.evidence import gather
+from trainshed.orchestrators.batch.traits import SERVICE
 
 # AWS Batch API reference, DescribeJobs: "A list of up to 100 job IDs".
 _DESCRIBED_AT_ONCE = 100
@@ -60,7 +61,7 @@ class BatchScheduler:
         definition: ARN of its job definition, with the revision.
     """
 
-    service: ClassVar[str] = "AWS Batch"
+    service: ClassVar[str] = SERVICE
 
     region: Region
     cluster: str

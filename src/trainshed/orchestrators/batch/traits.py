@@ -8,6 +8,9 @@ from trainshed.orchestrators import Traits
 from trainshed.spec.image import ImageSpec
 from trainshed.spec.job import ContainerJobSpec
 
+# For messages.
+SERVICE = "AWS Batch"
+
 
 class BatchJobSpec(ContainerJobSpec):
     """Defaults of the job definition."""

@@ -1,5 +1,6 @@
 """What Kubernetes is to have for a cluster of Amazon EKS: its objects, and its nodes."""
 
+from trainshed.kubernetes.job_template import JobPodPlan
 from trainshed.kubernetes.nodes import NodesPlan
 from trainshed.kubernetes.objects import ObjectsPlan
 from trainshed.orchestrators.eks.access_groups import groups_in
@@ -22,6 +23,15 @@ def planned_objects(plan: ClusterPlan) -> ObjectsPlan:
         lustre=plan.lustre.mount if plan.lustre else None,
         editors=groups_in(eks.namespace, AccessPolicy.EDIT, AccessPolicy.ADMIN),
         viewers=groups_in(eks.namespace, AccessPolicy.VIEW),
+        job=JobPodPlan(
+            image=_image(eks),
+            resources=eks.pod.resources,
+            shared_memory_mib=eks.pod.shared_memory_mib,
+            environment=eks.pod.environment,
+            folders=eks.pod.folders,
+            attempts=eks.attempts,
+            timeout_seconds=eks.timeout_hours * 3600,
+        ),
     )
 
 
@@ -40,6 +50,13 @@ def planned_nodes(plan: ClusterPlan) -> NodesPlan:
         sizes={name: size for name, size in pod.resources.items() if name not in devices},
         taint=pod.taint,
     )
+
+
+def _image(eks: EksPlan) -> str:
+    """Return the image without its registry, which the account is part of: a submission has it."""
+    if not eks.repository:
+        return eks.image.uri or ""
+    return f"{eks.repository.name}{'@' if eks.image.digest else ':'}{eks.image.tag_or_digest}"
 
 
 def _eks(plan: ClusterPlan) -> EksPlan:

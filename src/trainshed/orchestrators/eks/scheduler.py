@@ -1,21 +1,163 @@
-"""Jobs on Amazon EKS: not submitted by trainshed yet."""
+"""Jobs on Amazon EKS: JobSets of the cluster's namespace."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import ClassVar
 
-from trainshed.aws import Region
+from trainshed.aws import AwsRefusal, Region
+from trainshed.errors import Failure
+from trainshed.jobs.model import Job, ListedJob
 from trainshed.jobs.scheduler import Scheduler, UnseenJobs
+from trainshed.jobs.submission import Submission
+from trainshed.jobs.why.evidence import Evidence
+from trainshed.jobs.why.questions import Questions
+from trainshed.kubernetes.client import connect as connect_client
+from trainshed.kubernetes.cluster import find_cluster
+from trainshed.kubernetes.jobsets import JobSets
+from trainshed.orchestrators.eks.described_job import ENDED, is_over, read_job, read_listed
+from trainshed.orchestrators.eks.jobset import NAME, make_jobset
+from trainshed.orchestrators.eks.traits import SERVICE
 
 # Of a cluster's stack; without one of these, it is not that of a cluster.
-OUTPUTS = frozenset({"EksCluster", "Namespace", "NodeGroup"})
+OUTPUTS = frozenset({"EksCluster", "Image", "Namespace", "NodeGroup"})
 
 
 def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> Scheduler:
-    """Say that jobs are submitted by other means.
+    """Return what runs the jobs of a cluster; its API server is not asked yet.
 
-    Raises:
-        UnseenJobs: always.
+    Args:
+        region: the cluster's.
+        cluster: its name.
+        outputs: of its stack.
     """
-    raise UnseenJobs(
-        f"trainshed does not run or list jobs on Amazon EKS yet, those of {cluster} neither; use "
-        f"kubectl: trainshed kube config {cluster}; kubectl get pods -n {outputs['Namespace']}"
+
+    @cache
+    def jobsets() -> JobSets:
+        eks = find_cluster(region, outputs["EksCluster"])
+        return JobSets(
+            client=connect_client(eks), eks=eks, cluster=cluster, namespace=outputs["Namespace"]
+        )
+
+    return EksScheduler(
+        region=region,
+        cluster=cluster,
+        eks_cluster=outputs["EksCluster"],
+        node_group=outputs["NodeGroup"],
+        image=outputs["Image"],
+        jobsets=jobsets,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EksScheduler:
+    """Submits the jobs of a cluster to its API server.
+
+    Attributes:
+        service: what runs the jobs, for messages.
+        region: the cluster's.
+        cluster: its name.
+        eks_cluster: name of the cluster of Amazon EKS.
+        node_group: name of the group of its nodes.
+        image: URI of the container image of jobs.
+        jobsets: gives those of the cluster.
+    """
+
+    service: ClassVar[str] = SERVICE
+
+    region: Region
+    cluster: str
+    eks_cluster: str
+    node_group: str
+    image: str
+    jobsets: Callable[[], JobSets]
+
+    def submit(self, submission: Submission) -> str:
+        """Submit a job; return the name of its JobSet.
+
+        Raises:
+            Failure: JobSet or the cluster's PodTemplate is not there, or the API server refuses or
+                does not answer.
+        """
+        jobsets = self.jobsets()
+        made = make_jobset(
+            submission,
+            jobsets.template(),
+            cluster=self.cluster,
+            namespace=jobsets.namespace,
+            image=self.image,
+        )
+        jobsets.create(made)
+        return str(made["metadata"]["name"])
+
+    def jobs(self, *, unfinished: bool = False) -> list[ListedJob]:
+        """Return its jobs, the newest first; they are deleted a week after their end.
+
+        Args:
+            unfinished: only those that are not over.
+
+        Raises:
+            UnseenJobs: the API server refuses, does not answer, or is not there.
+        """
+        with self._looking():
+            jobsets = [each for each in self.jobsets().all() if not (unfinished and is_over(each))]
+        return sorted(map(read_listed, jobsets), key=lambda job: job.created_at, reverse=True)
+
+    def job(self, name: str) -> Job | None:
+        """Return a job by its id, or the newest of a name; None when there is none.
+
+        Raises:
+            UnseenJobs: the API server refuses, does not answer, or is not there.
+        """
+        with self._looking():
+            jobsets = self.jobsets()
+            found = jobsets.get(name)
+            if not found:
+                named = [job.job_id for job in self.jobs() if job.name == name]
+                found = jobsets.get(named[0]) if named else None
+            if not found or NAME not in found["metadata"].get("annotations", {}):
+                return None
+            job_id = found["metadata"]["name"]
+            return read_job(found, jobsets.job(job_id), jobsets.pods(job_id))
+
+    def end(self, job: Job, reason: str) -> None:
+        """End a job: its pods get SIGTERM. The JobSet stays, suspended, with the reason."""
+        self.jobsets().suspend(job.job_id, {ENDED: reason})
+
+    def tidy(self) -> None:
+        """Do nothing: what submissions leave is in the namespace."""
+
+    def most_nodes(self) -> int:
+        """Return how many nodes its jobs may have."""
+        group = self.region.call(
+            "eks", "describe_nodegroup", clusterName=self.eks_cluster, nodegroupName=self.node_group
+        )
+        return int(group["nodegroup"]["scalingConfig"]["maxSize"])
+
+    def evidence(self, job: Job, now: datetime, questions: Questions) -> Evidence:
+        """Return what Kubernetes says about a job that waits: the nodes, and other jobs."""
+        if not job.state.waits:
+            return Evidence(service=self.service, region=self.region.name, job=job, now=now)
+        none: list[ListedJob] = []
+        others = questions.ask(lambda: self.jobs(unfinished=True), none)
+        nodes = questions.ask(lambda: len(self.jobsets().nodes()), None)
+        return Evidence(
+            service=self.service,
+            region=self.region.name,
+            job=job,
+            now=now,
+            placed=tuple(each for each in others if each.job_id != job.job_id),
+            nodes=nodes,
+        )
+
+    @contextmanager
+    def _looking(self) -> Iterator[None]:
+        """Tell a failure to look at jobs from others: it must not hide those of other clusters."""
+        try:
+            yield
+        except (AwsRefusal, UnseenJobs):
+            raise
+        except Failure as error:
+            raise UnseenJobs(f"the jobs of {self.cluster} cannot be looked at: {error}") from error

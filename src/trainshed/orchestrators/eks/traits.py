@@ -13,6 +13,8 @@ from trainshed.spec import forms
 from trainshed.spec.image import ImageSpec
 from trainshed.spec.job import ContainerJobSpec
 
+# What runs the jobs, for messages.
+SERVICE = "Kubernetes"
 # What the VPC CNI takes on each node, of the primary interface: an address for each pod with a
 # network of its own (the job's, device plugins) and spare ones, by MINIMUM_IP_TARGET. By default it
 # takes a whole interface's, 49 on p5.48xlarge (EKS user guide, "Amazon VPC CNI").

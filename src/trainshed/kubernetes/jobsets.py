@@ -1,0 +1,135 @@
+"""The JobSets of a namespace, and what Kubernetes has made of them."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lightkube import Client
+from lightkube.generic_resource import create_namespaced_resource
+from lightkube.resources.batch_v1 import Job
+from lightkube.resources.core_v1 import Pod, PodTemplate
+from lightkube.types import PatchType
+
+from trainshed.account.tags import CLUSTER_LABEL
+from trainshed.errors import Failure
+from trainshed.kubernetes.client import ApiRefusal, asking
+from trainshed.kubernetes.cluster import EksCluster
+from trainshed.kubernetes.job_template import TEMPLATE
+from trainshed.kubernetes.nodes import KubernetesNode, find_nodes
+
+GROUP, VERSION = "jobset.x-k8s.io", "v1alpha2"
+# JobSet documentation, "Installation". By the release that its manager here is of.
+_INSTALL = (
+    "kubectl apply --server-side -f https://github.com/kubernetes-sigs/jobset/releases/download/"
+    "v0.12.0/manifests.yaml"
+)
+# JobSet API: its controller labels the pods and Jobs of a JobSet.
+_OF_JOBSET = "jobset.sigs.k8s.io/jobset-name"
+# What may be the name of an object; others are not asked for.
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_NOT_FOUND = 404
+
+_JobSet = create_namespaced_resource(GROUP, VERSION, "JobSet", "jobsets")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSets:
+    """The JobSets of one cluster; objects are as the API has them.
+
+    Attributes:
+        client: of the API server.
+        eks: the cluster, as EKS has it.
+        cluster: its name, as in labels.
+        namespace: of its jobs.
+    """
+
+    client: Client
+    eks: EksCluster
+    cluster: str
+    namespace: str
+
+    def template(self) -> Mapping[str, Any]:
+        """Return the template of the pods of jobs.
+
+        Raises:
+            Failure: it is not there, or the server refuses or does not answer.
+        """
+        try:
+            with asking(self.eks):
+                found = self.client.get(PodTemplate, TEMPLATE, namespace=self.namespace)
+        except ApiRefusal as error:
+            if error.code != _NOT_FOUND:
+                raise
+            raise Failure(
+                f"namespace {self.namespace} of {self.eks.name} has no PodTemplate {TEMPLATE}, "
+                f"which jobs are made of; run: trainshed kube apply {self.cluster}"
+            ) from error
+        return found.to_dict()
+
+    def create(self, jobset: Mapping[str, Any]) -> None:
+        """Create a JobSet.
+
+        Raises:
+            Failure: JobSet is not installed, or the server refuses or does not answer.
+        """
+        try:
+            with asking(self.eks):
+                self.client.create(_JobSet.from_dict(dict(jobset)))
+        except ApiRefusal as error:
+            if error.code != _NOT_FOUND:
+                raise
+            raise Failure(
+                f"{self.eks.name} has no JobSet, which runs the jobs; somebody of policy "
+                f"cluster-admin installs it once: {_INSTALL}"
+            ) from error
+
+    def all(self) -> list[Mapping[str, Any]]:
+        """Return all JobSets of the cluster; none where JobSet is not installed."""
+        try:
+            with asking(self.eks):
+                found: Iterable[Any] = self.client.list(
+                    _JobSet, namespace=self.namespace, labels={CLUSTER_LABEL: self.cluster}
+                )
+                return [each.to_dict() for each in found]
+        except ApiRefusal as error:
+            if error.code != _NOT_FOUND:
+                raise
+            return []
+
+    def get(self, name: str) -> Mapping[str, Any] | None:
+        """Return a JobSet; None when there is none, or JobSet is not installed."""
+        if not _NAME.fullmatch(name):
+            return None
+        try:
+            with asking(self.eks):
+                found: Any = self.client.get(_JobSet, name, namespace=self.namespace)
+        except ApiRefusal as error:
+            if error.code != _NOT_FOUND:
+                raise
+            return None
+        return dict(found.to_dict())
+
+    def job(self, jobset: str) -> Mapping[str, Any] | None:
+        """Return the Job that a JobSet has now, or None."""
+        with asking(self.eks):
+            found = [*self.client.list(Job, namespace=self.namespace, labels={_OF_JOBSET: jobset})]
+        return found[0].to_dict() if found else None
+
+    def pods(self, jobset: str) -> list[Mapping[str, Any]]:
+        """Return the pods of a JobSet that are there."""
+        with asking(self.eks):
+            found = self.client.list(Pod, namespace=self.namespace, labels={_OF_JOBSET: jobset})
+            return [each.to_dict() for each in found]
+
+    def suspend(self, name: str, annotations: Mapping[str, str]) -> None:
+        """Suspend a JobSet, which deletes its pods, and annotate it."""
+        change = {"metadata": {"annotations": dict(annotations)}, "spec": {"suspend": True}}
+        with asking(self.eks):
+            self.client.patch(
+                _JobSet, name, change, namespace=self.namespace, patch_type=PatchType.MERGE
+            )
+
+    def nodes(self) -> tuple[KubernetesNode, ...]:
+        """Return the nodes of the cluster."""
+        return find_nodes(self.client, self.eks, self.cluster)

@@ -1,0 +1,242 @@
+"""What Kubernetes says of a job: of its JobSet, its Job and its pods, as a job of trainshed."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from trainshed.jobs.model import EndCause, Ending, Job, JobNode, JobState, ListedJob
+from trainshed.nodes.exit_codes import PEER_LOST
+from trainshed.orchestrators.eks.jobset import NAME
+
+# Why somebody ended a job: JobSet itself knows no such end.
+ENDED = "trainshed/ended"
+# JobSet API: attempt of a pod.
+_ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
+_INDEX = "batch.kubernetes.io/job-completion-index"
+_STATES = {"Completed": JobState.SUCCEEDED, "Failed": JobState.FAILED}
+_PHASES = {
+    "Running": JobState.RUNNING,
+    "Succeeded": JobState.SUCCEEDED,
+    "Failed": JobState.FAILED,
+}
+_OVER = ("Completed", "Failed", "Suspended")
+# CRI: a container that ran has these, and its exit code says more.
+_BY_ITSELF = ("Completed", "Error")
+_PULLS = ("ContainerCreating", "ErrImagePull", "ImagePullBackOff")
+# By the policy of our JobSets. The pods of that attempt are deleted.
+_AGAIN = Ending(
+    exit_code=None,
+    reason=None,
+    status_reason="JobSet started all nodes again: one was lost, could not start, or ended with "
+    f"exit code {PEER_LOST}",
+    cause=None,
+)
+_Object = Mapping[str, Any]
+
+
+def read_listed(jobset: _Object) -> ListedJob:
+    """Return a job among others."""
+    metadata = jobset["metadata"]
+    return ListedJob(
+        job_id=metadata["name"],
+        name=metadata.get("annotations", {}).get(NAME, metadata["name"]),
+        status=_status(jobset),
+        reason=_ended(jobset),
+        nodes=_nodes(jobset),
+        created_at=_time(metadata["creationTimestamp"]),
+    )
+
+
+def is_over(jobset: _Object) -> bool:
+    """Return whether a job is over."""
+    return _ended(jobset) is not None or jobset.get("status", {}).get("terminalState") in _STATES
+
+
+def read_job(jobset: _Object, job: _Object | None, pods: Iterable[_Object]) -> Job:
+    """Return a job with its nodes.
+
+    Args:
+        jobset: of the job.
+        job: the Job that the JobSet has now; None while it has none.
+        pods: of it that are there.
+    """
+    listed, spec = read_listed(jobset), _job_spec(jobset)
+    restarts = jobset.get("status", {}).get("restarts", 0)
+    # The attempt before may not be gone yet.
+    latest = {_index(pod): pod for pod in pods if _attempt(pod) == restarts}
+    state = _state(jobset, [*latest.values()])
+    failure = _condition(job, "Failed")
+    cause = _cause(jobset, failure)
+    ended = listed.reason or failure.get("message")
+    gone = Ending(exit_code=None, reason=None, status_reason=ended, cause=cause)
+    nodes = tuple(
+        _node(index, latest.get(index), gone if state.is_over else None)
+        for index in range(listed.nodes)
+    )
+    attempts = [_AGAIN] * restarts
+    if state.is_over:
+        failed = (node.ending for node in nodes if node.ending and node.ending.exit_code)
+        attempts.append(next(failed, nodes[0].ending or gone))
+    [container] = spec["template"]["spec"]["containers"]
+    return Job(
+        job_id=listed.job_id,
+        name=listed.name,
+        state=state,
+        status=listed.status,
+        reason=ended if state.is_over else _unplaced(latest.values()),
+        cause=cause,
+        created_at=listed.created_at,
+        started_at=nodes[0].started_at,
+        stopped_at=_over_at(jobset) if state.is_over else None,
+        attempts=tuple(attempts),
+        most_attempts=jobset["spec"]["failurePolicy"]["maxRestarts"] + 1,
+        node_count=listed.nodes,
+        node_vcpus=int(container["resources"]["requests"]["cpu"]),
+        image=container["image"],
+        log_group="",
+        depends_on=(),
+        timeout_seconds=spec["activeDeadlineSeconds"],
+        nodes=nodes,
+    )
+
+
+def _status(jobset: _Object) -> str:
+    """Return in words of Kubernetes how far a job is: JobSet's own when it is over."""
+    status = jobset.get("status", {})
+    if over := status.get("terminalState"):
+        return str(over)
+    if jobset["spec"].get("suspend"):
+        return "Suspended"
+    ready = any(each.get("ready") for each in status.get("replicatedJobsStatus", []))
+    return "Running" if ready else "Pending"
+
+
+def _state(jobset: _Object, pods: Sequence[_Object]) -> JobState:
+    if _ended(jobset) is not None:
+        return JobState.FAILED
+    if over := _STATES.get(_status(jobset)):
+        return over
+    # Whatever queues jobs suspends them; without pods, Kubernetes has not looked at it.
+    if jobset["spec"].get("suspend") or not pods:
+        return JobState.PENDING
+    if len(pods) < _nodes(jobset) or not all(pod["spec"].get("nodeName") for pod in pods):
+        return JobState.QUEUED
+    if all(pod.get("status", {}).get("phase") == "Pending" for pod in pods):
+        return JobState.STARTING
+    return JobState.RUNNING
+
+
+def _ended(jobset: _Object) -> str | None:
+    """Return why somebody ended a job that was not over; None when nobody did."""
+    if jobset.get("status", {}).get("terminalState"):
+        return None
+    annotations = jobset["metadata"].get("annotations", {})
+    return annotations.get(ENDED) if jobset["spec"].get("suspend") else None
+
+
+def _cause(jobset: _Object, failure: Mapping[str, str]) -> EndCause | None:
+    if _ended(jobset) is not None:
+        return EndCause.STOPPED
+    return EndCause.TIMED_OUT if failure.get("reason") == "DeadlineExceeded" else None
+
+
+def _unplaced(pods: Iterable[_Object]) -> str | None:
+    """Return what the scheduler says of the first pod for which it has no node."""
+    for pod in pods:
+        placed = _condition(pod, "PodScheduled", "False")
+        if placed.get("message"):
+            return placed["message"]
+    return None
+
+
+def _node(index: int, pod: _Object | None, gone: Ending | None) -> JobNode:
+    """Return a node.
+
+    Args:
+        index: of it.
+        pod: its pod, if that is there: Kubernetes deletes those that run when their job ends.
+        gone: how a node without a pod ended; None when the job is not over.
+    """
+    status = (pod or {}).get("status", {})
+    containers: list[_Object] = status.get("containerStatuses", [])
+    container: _Object = containers[0].get("state", {}) if containers else {}
+    terminated = container.get("terminated", {})
+    state = _PHASES.get(status.get("phase", ""))
+    if state is None:
+        placed = pod is not None and "nodeName" in pod["spec"]
+        state = JobState.STARTING if placed else JobState.QUEUED
+    ending = None
+    if state.is_over:
+        ending = _ending(status, terminated)
+    elif gone:
+        state, ending = JobState.FAILED, gone
+    started = (terminated or container.get("running", {})).get("startedAt")
+    return JobNode(
+        index=index,
+        is_main=index == 0,
+        state=state,
+        status=status.get("phase", "Deleted" if gone else "Pending"),
+        pulls_image=container.get("waiting", {}).get("reason") in _PULLS,
+        address=status.get("podIP"),
+        started_at=started and _time(started),
+        stopped_at=terminated.get("finishedAt") and _time(terminated["finishedAt"]),
+        ending=ending,
+        log=None,
+        past_logs=(),
+        attempts=(ending,) if ending else (),
+        log_command=_log_command(pod) if pod else None,
+    )
+
+
+def _log_command(pod: _Object) -> str:
+    metadata = pod["metadata"]
+    return f"kubectl logs --namespace {metadata['namespace']} {metadata['name']}"
+
+
+def _ending(status: _Object, terminated: _Object) -> Ending:
+    """Return how a pod ended, which may be without a container."""
+    lost = _condition({"status": status}, "DisruptionTarget", "True")
+    reason = terminated.get("reason")
+    said = [reason, terminated.get("message")] if reason not in (None, *_BY_ITSELF) else []
+    return Ending(
+        exit_code=terminated.get("exitCode"),
+        reason=": ".join(filter(None, said)) or None,
+        status_reason=lost.get("message") or status.get("message"),
+        cause=EndCause.HOST_ENDED if lost else None,
+    )
+
+
+def _over_at(jobset: _Object) -> datetime | None:
+    conditions = jobset.get("status", {}).get("conditions", [])
+    over = [each for each in conditions if each["type"] in _OVER and each["status"] == "True"]
+    return max((_time(each["lastTransitionTime"]) for each in over), default=None)
+
+
+def _condition(found: _Object | None, kind: str, status: str = "True") -> Mapping[str, str]:
+    """Return a condition of an object; empty when it has none of that status."""
+    conditions = (found or {}).get("status", {}).get("conditions", [])
+    return next(
+        (each for each in conditions if (each["type"], each["status"]) == (kind, status)), {}
+    )
+
+
+def _job_spec(jobset: _Object) -> _Object:
+    [replicated] = jobset["spec"]["replicatedJobs"]
+    spec: _Object = replicated["template"]["spec"]
+    return spec
+
+
+def _nodes(jobset: _Object) -> int:
+    return int(_job_spec(jobset)["completions"])
+
+
+def _index(pod: _Object) -> int:
+    return int(pod["metadata"]["labels"][_INDEX])
+
+
+def _attempt(pod: _Object) -> int:
+    return int(pod["metadata"]["labels"][_ATTEMPT])
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)

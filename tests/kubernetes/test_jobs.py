@@ -1,0 +1,432 @@
+"""Jobs on Amazon EKS, by a real API server, its scheduler and the manager of JobSet."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from api_servers import ApiServer, administrator, eventually, known
+from lightkube import Client
+
+from embedded_aws.kubernetes.cache import unavailable
+from embedded_aws.kubernetes.control_plane import start
+from embedded_aws.kubernetes.settings import ControlPlaneSettings
+from trainshed.aws import Region
+from trainshed.catalogue import regions_offering
+from trainshed.errors import Failure
+from trainshed.jobs.logs import log_lines
+from trainshed.jobs.model import EndCause, Job, JobState
+from trainshed.jobs.scheduler import end_job
+from trainshed.jobs.submission import Submission
+from trainshed.jobs.why.gathering import gather
+from trainshed.jobs.why.judging import explain_job
+from trainshed.kubernetes.applying import Applier
+from trainshed.kubernetes.jobsets import JobSets
+from trainshed.kubernetes.objects import ObjectsPlan
+from trainshed.orchestrators import part
+from trainshed.orchestrators.eks.scheduler import EksScheduler
+from trainshed.plan import make_plan
+from trainshed.spec import ClusterSpec
+
+pytestmark = pytest.mark.server
+
+IMAGE = "123456789012.dkr.ecr.us-west-2.amazonaws.com/train:v1"
+STATUS = "application/strategic-merge-patch+json"
+JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets"
+RESOURCES = {
+    "cpu": "96",
+    "memory": "737280Mi",
+    "pods": "100",
+    "hugepages-2Mi": "30000Mi",
+    "habana.ai/gaudi": "8",
+    "vpc.amazonaws.com/efa": "4",
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    """One with JobSet, as on EKS once somebody has installed it."""
+    if reason := unavailable():
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("kubernetes")
+    found = start(ControlPlaneSettings(folder=str(folder), jobset=True))
+    try:
+        with administrator(found) as client:
+            yield ApiServer(control_plane=found, cluster=known(found), client=client)
+    finally:
+        found.stop()
+
+
+def planned(name: str, nodes: int, *, lustre: bool = False) -> ObjectsPlan:
+    spec = {
+        "name": name,
+        "region": regions_offering("dl1.24xlarge")[0],
+        "orchestrator": "eks",
+        "instance": {
+            "type": "dl1.24xlarge",
+            "nodes": {"max": nodes},
+            "ami": "ami-0123456789abcdef0",
+        },
+        "storage": {"lustre": {}} if lustre else {},
+        "job": {"attempts": 2, "environment": {"PRICE": "$(HOME) $5"}},
+    }
+    plan = make_plan(ClusterSpec.model_validate(spec))
+    found: ObjectsPlan = part(plan.orchestrator, "kubernetes").planned_objects(plan)
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class KubeCluster:
+    """A cluster with nodes, whose kubelets are the test."""
+
+    server: ApiServer
+    plan: ObjectsPlan
+    scheduler: EksScheduler
+
+    def call(self, method: str, path: str, body: object = None, **form: str) -> Any:
+        return self.server.call(method, path, body, **form)
+
+    def submit(self, nodes: int, **changes: Any) -> str:
+        fields: dict[str, Any] = {"name": "train", "command": ("run",), "nodes": nodes} | changes
+        return self.scheduler.submit(Submission(**fields))
+
+    def job(self, job_id: str) -> Job:
+        found = self.scheduler.job(job_id)
+        assert found
+        return found
+
+    def jobset(self, job_id: str) -> Any:
+        return self.call("GET", f"{JOBSETS.format(self.plan.namespace)}/{job_id}")
+
+    def pods(self, job_id: str, attempt: int = 0) -> list[Any]:
+        pods = self.call("GET", f"/api/v1/namespaces/{self.plan.namespace}/pods")["items"]
+        wanted = {
+            "jobset.sigs.k8s.io/jobset-name": job_id,
+            "jobset.sigs.k8s.io/restart-attempt": str(attempt),
+        }
+        mine = [each for each in pods if wanted.items() <= each["metadata"]["labels"].items()]
+        index = "batch.kubernetes.io/job-completion-index"
+        return sorted(mine, key=lambda each: int(each["metadata"]["labels"][index]))
+
+    def placed(self, job_id: str, count: int, attempt: int = 0) -> list[Any]:
+        """Return the pods of a job when so many of them have nodes."""
+
+        def ask() -> list[Any]:
+            found = [each for each in self.pods(job_id, attempt) if each["spec"].get("nodeName")]
+            return found if len(found) == count else []
+
+        found: list[Any] = eventually(ask)
+        return found
+
+    def run(self, pods: list[Any]) -> None:
+        """Say that containers run."""
+        running = {"startedAt": "2026-11-27T06:00:00Z"}
+        for pod in pods:
+            self._report(
+                pod, "Running", {"running": running}, [{"type": "Ready", "status": "True"}]
+            )
+
+    def finish(self, pod: Any, code: int, *conditions: Mapping[str, str]) -> None:
+        """Say that a container has ended."""
+        ended = {
+            "exitCode": code,
+            "reason": "Error" if code else "Completed",
+            "startedAt": "2026-11-27T06:00:00Z",
+            "finishedAt": "2026-11-27T06:01:00Z",
+        }
+        phase = "Failed" if code else "Succeeded"
+        self._report(pod, phase, {"terminated": ended}, list(conditions))
+
+    def _report(
+        self, pod: Any, phase: str, state: object, conditions: list[Mapping[str, str]]
+    ) -> None:
+        container = {"name": "job", "image": IMAGE, "imageID": "", "ready": phase == "Running"}
+        status = {
+            "phase": phase,
+            "podIP": "10.20.0.9",
+            "conditions": conditions,
+            "containerStatuses": [container | {"restartCount": 0, "state": state}],
+        }
+        path = f"/api/v1/namespaces/{self.plan.namespace}/pods/{pod['metadata']['name']}"
+        self.call("PATCH", f"{path}/status", {"status": status}, content_type=STATUS)
+
+    def delete_ended(self, job_id: str) -> None:
+        """Delete pods that are to go, as their kubelets do when their containers have ended."""
+        for attempt in (0, 1):
+            for pod in self.pods(job_id, attempt):
+                if pod["metadata"].get("deletionTimestamp"):
+                    path = f"/api/v1/namespaces/{self.plan.namespace}/pods"
+                    self.call("DELETE", f"{path}/{pod['metadata']['name']}?gracePeriodSeconds=0")
+
+
+Make = Callable[..., KubeCluster]
+
+
+def scheduler_of(client: Client, server: ApiServer, plan: ObjectsPlan) -> EksScheduler:
+    jobsets = JobSets(
+        client=client, eks=server.cluster, cluster=plan.cluster, namespace=plan.namespace
+    )
+    return EksScheduler(
+        region=Region("us-west-2"),
+        cluster=plan.cluster,
+        eks_cluster="kube",
+        node_group="group",
+        image=IMAGE,
+        jobsets=lambda: jobsets,
+    )
+
+
+@pytest.fixture
+def make(server: ApiServer) -> Make:
+    """Make a cluster of the test's own, with nodes."""
+
+    def cluster(nodes: int, *, lustre: bool = False) -> KubeCluster:
+        plan = planned(f"C{uuid4().hex[:8]}Cluster", nodes, lustre=lustre)
+        for _ in Applier(server.client, server.cluster, plan).apply():
+            pass
+        accounts = f"/api/v1/namespaces/{plan.namespace}/serviceaccounts"
+        eventually(lambda: len(server.call("GET", accounts)["items"]) > 1)
+        for index in range(nodes):
+            server.add_node(
+                f"{plan.namespace}-{index}",
+                labels={"trainshed/cluster": plan.cluster},
+                taints={"habana.ai/gaudi": "present"},
+                **RESOURCES,
+            )
+        scheduler = scheduler_of(server.client, server, plan)
+        return KubeCluster(server=server, plan=plan, scheduler=scheduler)
+
+    return cluster
+
+
+def test_pods_take_one_node_each_and_get_what_was_planned(make: Make) -> None:
+    cluster = make(2, lustre=True)
+
+    job_id = cluster.submit(
+        2,
+        name="My_Job",
+        command=("sh", "-c", "echo $$ $(hostname)"),
+        environment={"PRICE": "7", "MINE": "$(HOME)"},
+        timeout_seconds=90,
+    )
+
+    pods = cluster.placed(job_id, 2)
+    assert len({pod["spec"]["nodeName"] for pod in pods}) == 2
+    [container] = pods[0]["spec"]["containers"]
+    assert container["image"] == IMAGE
+    # The kubelet makes `$` of `$$`, and leaves no `$(...)` that it knows.
+    assert container["args"] == ["sh", "-c", "echo $$$$ $$(hostname)"]
+    environment = {each["name"]: each.get("value") for each in container["env"]}
+    assert environment["TRAINSHED_NODES"] == "2"
+    assert (environment["PRICE"], environment["MINE"]) == ("7", "$$(HOME)")
+    assert container["resources"]["limits"] == dict(cluster.plan.job.resources)
+    assert pods[0]["spec"]["subdomain"] == job_id
+    volumes = {each["name"]: each for each in pods[0]["spec"]["volumes"]}
+    assert volumes["lustre"]["persistentVolumeClaim"] == {"claimName": "lustre"}
+    assert volumes["shared-memory"]["emptyDir"]["medium"] == "Memory"
+    job = cluster.job("My_Job")
+    assert (job.job_id, job.name, job.node_count, job.timeout_seconds) == (job_id, "My_Job", 2, 90)
+    assert (job.state, job.status, job.image) == (JobState.STARTING, "Pending", IMAGE)
+
+
+def test_a_job_runs_and_succeeds(make: Make) -> None:
+    cluster = make(2)
+    job_id = cluster.submit(2)
+    pods = cluster.placed(job_id, 2)
+
+    cluster.run(pods)
+
+    eventually(lambda: cluster.job(job_id).status == "Running")
+    job = cluster.job(job_id)
+    assert (job.state, job.main.address) == (JobState.RUNNING, "10.20.0.9")
+    assert [each.status for each in cluster.scheduler.jobs(unfinished=True)] == ["Running"]
+    with pytest.raises(
+        Failure, match=f"kubectl logs --namespace {cluster.plan.namespace} {job_id}"
+    ):
+        [*log_lines(cluster.scheduler, job, 1)]
+
+    for pod in pods:
+        cluster.finish(pod, 0)
+
+    eventually(lambda: cluster.job(job_id).state is JobState.SUCCEEDED)
+    job = cluster.job(job_id)
+    assert (job.status, job.reason, job.attempt) == ("Completed", None, 1)
+    assert [str(node.ending) for node in job.nodes] == ["exit code 0"] * 2
+    assert cluster.scheduler.jobs(unfinished=True) == []
+    assert [each.job_id for each in cluster.scheduler.jobs()] == [job_id]
+
+
+def test_one_node_more_than_there_are_is_explained(make: Make) -> None:
+    cluster = make(2)
+
+    job_id = cluster.submit(3)
+
+    cluster.placed(job_id, 2)
+    eventually(lambda: cluster.job(job_id).reason)
+    job = cluster.job(job_id)
+    assert job.state is JobState.QUEUED
+    [finding] = explain_job(gather(cluster.scheduler, job, datetime.now(UTC)))
+    assert finding.rule == "TS-JOB-034"
+    assert "nodes are available" in str(finding)
+    assert "the job needs 3 nodes, 2 exist" in str(finding)
+    assert "submit it with --nodes 2" in str(finding)
+
+
+def test_a_job_that_waits_for_another_names_it(make: Make) -> None:
+    cluster = make(2)
+    first = cluster.submit(2)
+    cluster.placed(first, 2)
+
+    job_id = cluster.submit(1)
+
+    eventually(lambda: cluster.job(job_id).reason)
+    evidence = gather(cluster.scheduler, cluster.job(job_id), datetime.now(UTC))
+    found = {each.rule: str(each) for each in explain_job(evidence)}
+    assert first in found["TS-JOB-008"]
+    assert "2 exist" in found["TS-JOB-034"]
+
+
+LOST = {"type": "DisruptionTarget", "status": "True", "message": "the node was deleted"}
+
+
+@pytest.mark.parametrize(
+    ("code", "conditions"),
+    [
+        pytest.param(197, (), id="peer-lost"),
+        # The kubelet of a node that goes ends the container, which may be by any code.
+        pytest.param(143, (LOST,), id="node-lost"),
+    ],
+)
+def test_a_lost_node_has_all_start_again_as_often_as_planned(
+    make: Make, code: int, conditions: tuple[Mapping[str, str], ...]
+) -> None:
+    cluster = make(2)
+    job_id = cluster.submit(2)
+    first = cluster.placed(job_id, 2)
+    cluster.run(first)
+
+    cluster.finish(first[1], code, *conditions)
+
+    eventually(partial(again, cluster, job_id))
+    second = cluster.placed(job_id, 2, attempt=1)
+    job = cluster.job(job_id)
+    assert (job.attempt, job.most_attempts) == (2, 2)
+    assert not {pod["metadata"]["uid"] for pod in first} & {
+        pod["metadata"]["uid"] for pod in second
+    }
+
+    cluster.run(second)
+    cluster.finish(second[1], code, *conditions)
+
+    eventually(partial(failed, cluster, job_id))
+    job = cluster.job(job_id)
+    assert (job.status, len(job.attempts)) == ("Failed", 2)
+    assert job.attempts[-1].exit_code == code
+    assert job.attempts[-1].cause is (EndCause.HOST_ENDED if conditions else None)
+
+
+def again(cluster: KubeCluster, job_id: str) -> bool:
+    cluster.delete_ended(job_id)
+    return len(cluster.pods(job_id, attempt=1)) == 2
+
+
+def test_another_exit_code_ends_a_job_at_once(make: Make) -> None:
+    cluster = make(2)
+    job_id = cluster.submit(2)
+    pods = cluster.placed(job_id, 2)
+    cluster.run(pods)
+
+    cluster.finish(pods[1], 3)
+
+    eventually(partial(failed, cluster, job_id))
+    job = cluster.job(job_id)
+    assert job.attempt == 1
+    assert (job.nodes[1].status, job.nodes[1].ending and job.nodes[1].ending.exit_code) == (
+        "Failed",
+        3,
+    )
+    [finding] = explain_job(gather(cluster.scheduler, job, datetime.now(UTC)))
+    assert finding.rule == "TS-JOB-015"
+    assert "node 1 ended with exit code 3" in str(finding)
+
+
+def failed(cluster: KubeCluster, job_id: str) -> bool:
+    cluster.delete_ended(job_id)
+    return cluster.job(job_id).state is JobState.FAILED
+
+
+def test_a_job_ends_at_its_time_out(make: Make) -> None:
+    cluster = make(1)
+
+    job_id = cluster.submit(1, timeout_seconds=1)
+
+    eventually(partial(failed, cluster, job_id))
+    job = cluster.job(job_id)
+    assert (job.cause, job.attempt) == (EndCause.TIMED_OUT, 1)
+    [finding] = explain_job(gather(cluster.scheduler, job, datetime.now(UTC)))
+    assert finding.rule == "TS-JOB-017"
+
+
+def test_a_job_that_was_ended_keeps_its_reason_and_gives_its_nodes_back(make: Make) -> None:
+    cluster = make(2)
+    job_id = cluster.submit(2)
+    cluster.run(cluster.placed(job_id, 2))
+
+    end_job(cluster.scheduler, cluster.job(job_id), "wrong data")
+
+    eventually(partial(gone, cluster, job_id))
+    job = cluster.job(job_id)
+    assert (job.state, job.status, job.reason) == (JobState.FAILED, "Suspended", "wrong data")
+    assert job.cause is EndCause.STOPPED
+    assert job.stopped_at
+    assert cluster.scheduler.jobs(unfinished=True) == []
+    [listed] = cluster.scheduler.jobs()
+    assert (listed.job_id, listed.reason) == (job_id, "wrong data")
+    with pytest.raises(Failure, match="is over"):
+        end_job(cluster.scheduler, job, "again")
+    # Others get the nodes.
+    cluster.placed(cluster.submit(2), 2)
+
+
+def gone(cluster: KubeCluster, job_id: str) -> bool:
+    cluster.delete_ended(job_id)
+    conditions = cluster.jobset(job_id).get("status", {}).get("conditions", [])
+    suspended = any((each["type"], each["status"]) == ("Suspended", "True") for each in conditions)
+    return suspended and not cluster.pods(job_id)
+
+
+@pytest.mark.parametrize("name", ["7-days", "A" * 128, "a-" * 60 + "z", "x_" * 40, "0"])
+def test_any_name_of_a_job_is_taken(make: Make, name: str) -> None:
+    cluster = make(1)
+
+    job_id = cluster.submit(1, name=name)
+
+    assert len(cluster.placed(job_id, 1)[0]["spec"]["hostname"]) <= 63
+    assert cluster.job(name).job_id == job_id
+
+
+def test_a_cluster_that_was_not_applied_says_how(server: ApiServer) -> None:
+    plan = planned(f"C{uuid4().hex[:8]}Cluster", 1)
+    scheduler = scheduler_of(server.client, server, plan)
+
+    with pytest.raises(Failure, match=f"trainshed kube apply {plan.cluster}"):
+        scheduler.submit(Submission(name="train", command=("run",), nodes=1))
+
+    assert scheduler.jobs() == []
+    assert scheduler.job("train") is None
+
+
+def test_a_server_without_jobset_says_how_to_install_it(api_server: ApiServer) -> None:
+    plan = planned(f"C{uuid4().hex[:8]}Cluster", 1)
+    for _ in Applier(api_server.client, api_server.cluster, plan).apply():
+        pass
+    scheduler = scheduler_of(api_server.client, api_server, plan)
+
+    with pytest.raises(Failure, match="kubectl apply --server-side -f https://github"):
+        scheduler.submit(Submission(name="train", command=("run",), nodes=1))
+
+    assert scheduler.jobs() == []
+    assert scheduler.job("train") is None
