@@ -55,6 +55,8 @@ class Kubelets:
         self._seen: dict[str, float] = {}
         self._renewed: dict[str, float] = {}
         self._machines: dict[str, Machine] = {}
+        # Read by whoever waits for the nodes of a group.
+        cluster["registered"] = set()
         self._pods = Pods(client)
         # Why nodes take no pods; empty when they do.
         self._unready = ""
@@ -80,6 +82,7 @@ class Kubelets:
                 self._renew(machine.instance.private_dns_name)
                 self._renewed[instance_id] = now
         machines = self._machines.values()
+        self._cluster["registered"] = set(self._machines)
         self._pods.look({each.instance.private_dns_name: each for each in machines})
 
     def _joining(self) -> Mapping[str, Row]:

@@ -34,6 +34,12 @@ def nodes_of(call: Call, group: Row) -> list[str]:
     return registered_of(call, group) if ready else []
 
 
+def have_arrived(call: Call, group: Row) -> bool:
+    """Whether all nodes of a group are registered, where its cluster has an API server."""
+    registered = cluster_of(call, group["clusterName"]).get("registered")
+    return registered is None or set(nodes_of(call, group)) <= registered
+
+
 def why_not_ready(call: Call, cluster: Row) -> str | None:
     """Return why nodes of a cluster take no pods, or None.
 

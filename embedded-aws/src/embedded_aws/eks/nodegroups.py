@@ -18,7 +18,7 @@ from embedded_aws.ec2.subnets import subnet_of
 from embedded_aws.eks import nodegroup_resources, nodegroup_templates, roles
 from embedded_aws.eks.access_entries import add_entry, entry_for
 from embedded_aws.eks.calls import answers, in_use, invalid, invalid_request, later, not_found, page
-from embedded_aws.eks.nodegroup_health import issues_of, nodes_of
+from embedded_aws.eks.nodegroup_health import have_arrived, issues_of, nodes_of
 from embedded_aws.eks.nodegroup_settings import check_settings, sizes_of
 from embedded_aws.eks.tables import access_entries, cluster_of, nodegroups, of_cluster
 
@@ -190,7 +190,11 @@ def _settle(call: Call, group: Row, waited: float = _READY_SECONDS) -> None:
         return
     waited_for = 0 if group["capacityType"] == "CAPACITY_BLOCK" else _wanted(group)
     if not group["refusal"] and len(nodes_of(call, group)) >= waited_for:
-        group["status"] = "ACTIVE"
+        if have_arrived(call, group):
+            group["status"] = "ACTIVE"
+        else:
+            # That takes its time, however fast AWS's times pass.
+            later(_LOOK_SECONDS, lambda: _settle(call, group, waited))
     elif waited < _FAILED_SECONDS:
         later(_LOOK_SECONDS, lambda: _settle(call, group, waited + _LOOK_SECONDS))
     else:
