@@ -197,9 +197,11 @@ def show_eks(demo: Demo, region: Region, folder: Path) -> Sequence[str]:
         found = step.run(["trainshed", "kube", "nodes", EKS_FILE, "--json"], environment=user)
     planned, nodes = (json.loads(found)[name] for name in ("planned", "nodes"))
     shown = [*planned["devices"], "hugepages-2Mi", "memory"]
-    table = Table("node", *shown)
+    # Without domains, so that it fits a terminal of 80 columns.
+    table = Table("node", *(name.rpartition("/")[2] for name in shown))
     for node in nodes:
-        table.add_row(node["name"], *(node["allocatable"][name] for name in shown))
+        name = node["name"].partition(".")[0]
+        table.add_row(name, *(node["allocatable"][each] for each in shown))
     demo.console.print(table)
     return [f"all {len(nodes)} nodes have what was planned"]
 
