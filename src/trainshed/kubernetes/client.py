@@ -104,7 +104,8 @@ def _words(error: ApiError, cluster: EksCluster) -> str:
     if error.status.code == _FORBIDDEN:
         return (
             f"the API server of {cluster.name} refuses: {said}; give the role another policy in "
-            "kubernetes.access of the cluster file, for instance cluster-admin"
+            "kubernetes.access of the cluster file, for instance cluster-admin; the others know no "
+            "jobs and no nodes before somebody has run: trainshed kube apply"
         )
     return f"the API server of {cluster.name} refuses: {said}"
 
