@@ -89,7 +89,9 @@ def test_what_a_role_may_not_do_is_told(api_server: ApiServer, good_token: str) 
 
     with (
         connect(api_server.cluster, renew) as client,
-        pytest.raises(ApiRefusal, match=r"cannot list resource \"nodes\".*another policy.*kube apply"),
+        pytest.raises(
+            ApiRefusal, match=r"cannot list resource \"nodes\".*another policy.*kube apply"
+        ),
         asking(api_server.cluster),
     ):
         [*client.list(Node)]
