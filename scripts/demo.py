@@ -1,7 +1,7 @@
 """What `make demo` runs inside the embedded AWS: the way of a new account to its first job.
 
 With `--eks`, as `make demo-eks` runs it, a cluster of Amazon EKS instead. Each step is a line; what
-its commands print is in build/demo. At the end stands what there is now.
+its commands print is in build/demo, or build/demo-eks. At the end stands what there is now.
 """
 
 import importlib.util
@@ -135,13 +135,14 @@ class Step:
 
 def main() -> None:
     """Run the steps, and say what there is at the end."""
-    logs = ROOT / "build" / "demo"
+    of_eks = "--eks" in sys.argv[1:]
+    logs = ROOT / "build" / ("demo-eks" if of_eks else "demo")
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir(parents=True)
     demo = Demo(logs=logs, console=Console())
     [region] = regions(None)
     with tempfile.TemporaryDirectory() as folder:
-        if "--eks" in sys.argv[1:]:
+        if of_eks:
             results = show_eks(demo, region, Path(folder))
         else:
             deploy(demo, Path(folder))
@@ -151,7 +152,7 @@ def main() -> None:
 
 def deploy(demo: Demo, folder: Path) -> None:
     """Do what a new account needs for the cluster, in the order of the README."""
-    cdk = ("cdk", "--app", str(folder / ASSEMBLY), "deploy", "--require-approval", "never")
+    cdk = cdk_deploy(folder)
     prepare(demo, folder, CELL)
     with demo.step("cdk deploy TrainContainers, and a stand-in for its container image") as step:
         step.run([*cdk, "--exclusively", "TrainContainers"])
@@ -180,6 +181,11 @@ def prepare(demo: Demo, folder: Path, cell: tuple[str, str], *context: str) -> N
         step.run(["trainshed", "ami", "publish", ami, "--channel", "stable"])
 
 
+def cdk_deploy(folder: Path) -> Sequence[str]:
+    """Return the command that deploys stacks of the demo's assembly, without their names."""
+    return ("cdk", "--app", str(folder / ASSEMBLY), "deploy", "--require-approval", "never")
+
+
 def show_eks(demo: Demo, region: Region, folder: Path) -> Sequence[str]:
     """Deploy a cluster of Amazon EKS, and give Kubernetes what it needs; return what came of it."""
     prepare(demo, folder, EKS_CELL, "-c", f"clusters={EKS_FILE}")
@@ -187,8 +193,7 @@ def show_eks(demo: Demo, region: Region, folder: Path) -> Sequence[str]:
         for name in EKS_ROLES:
             make_role(region, name)
     with demo.step(f"cdk deploy {CLUSTER}: on AWS the control plane takes ten minutes") as step:
-        cdk = ("cdk", "--app", str(folder / ASSEMBLY), "deploy", "--require-approval", "never")
-        step.run([*cdk, "--concurrency", "4", CLUSTER])
+        step.run([*cdk_deploy(folder), "--concurrency", "4", CLUSTER])
     operator, user = (credentials(region, name) for name in EKS_ROLES)
     with demo.step(f"trainshed kube apply, as {EKS_ROLES[0]}: device plugins and more") as step:
         step.run(["trainshed", "kube", "apply", EKS_FILE], environment=operator)
@@ -266,7 +271,7 @@ def say_what_there_is(demo: Demo, region: Region, results: Sequence[str]) -> Non
         demo.console.print(line, markup=False, highlight=False)
     demo.console.print(
         f"""
-It took {sum(demo.steps.values()):.0f} s. What the tools printed is in build/demo; that AWS is gone.
+It took {sum(demo.steps.values()):.0f} s. What the tools printed is in {demo.logs.relative_to(ROOT)}; that AWS is gone.
 
 next:
   source .venv/bin/activate

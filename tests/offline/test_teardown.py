@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from command_line import Answer, runner
+from protected_stacks import deploy_protected, there
 
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
@@ -50,14 +51,7 @@ def deploy(
 
     def run(stacks: tuple[str, ...]) -> None:
         folder = synthesise(load_fleet(sorted(clusters.glob("*.yaml"))))
-        manifest = json.loads((folder / "manifest.json").read_text())["artifacts"]
-        for name in stacks:
-            template = json.loads((folder / f"{name}.template.json").read_text())
-            clean_aws.deploy(template, stack_name=name)
-            if manifest[name]["properties"].get("terminationProtection"):
-                clean_aws.client("cloudformation").update_termination_protection(
-                    StackName=name, EnableTerminationProtection=True
-                )
+        deploy_protected(clean_aws, folder, stacks)
 
     return run
 
@@ -73,11 +67,6 @@ def teardown(
     clean_aws.lead_here(monkeypatch)
     monkeypatch.chdir(clusters.parent)
     return partial(trainshed, "teardown")
-
-
-def there(aws: EmbeddedAws) -> set[str]:
-    stacks = aws.client("cloudformation").describe_stacks()["Stacks"]
-    return {each["StackName"] for each in stacks if each["StackStatus"] != "DELETE_COMPLETE"}
 
 
 def records(done: Answer) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import job_bench
 import pytest
 from command_line import Answer, runner
+from protected_stacks import deploy_protected, there
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
@@ -64,14 +65,7 @@ def deploy(aws: EmbeddedAws, clusters: Path, synthesise: Callable[[Fleet], Path]
 
     def run(*stacks: str) -> None:
         folder = synthesise(load_fleet(sorted(clusters.glob("*.yaml"))))
-        manifest = json.loads((folder / "manifest.json").read_text())["artifacts"]
-        for name in stacks:
-            template = json.loads((folder / f"{name}.template.json").read_text())
-            aws.deploy(template, stack_name=name)
-            if manifest[name]["properties"].get("terminationProtection"):
-                aws.client("cloudformation").update_termination_protection(
-                    StackName=name, EnableTerminationProtection=True
-                )
+        deploy_protected(aws, folder, stacks)
 
     return run
 
@@ -90,11 +84,6 @@ def teardown(
     for module in (control_planes, removal):
         monkeypatch.setattr(module, "_PAUSE_SECONDS", 0.1)
     return partial(trainshed, "teardown")
-
-
-def there(aws: EmbeddedAws) -> set[str]:
-    stacks = aws.client("cloudformation").describe_stacks()["Stacks"]
-    return {each["StackName"] for each in stacks if each["StackStatus"] != "DELETE_COMPLETE"}
 
 
 def records(done: Answer) -> Mapping[str, Any]:

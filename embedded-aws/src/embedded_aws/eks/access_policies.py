@@ -3,7 +3,8 @@
 EKS user guide, "Review access policy permissions": the tables, which have no custom resources;
 "Associate access policies with access entries": a policy holds in the cluster or in namespaces,
 whose names may have wildcards. AmazonEKSAdminPolicy and AmazonEKSEditPolicy allow what
-AmazonEKSViewPolicy does and more, as their tables show.
+AmazonEKSViewPolicy does and more, as their tables show. Left out is the group `extensions`, which
+no current Kubernetes serves.
 """
 
 from collections.abc import Iterable, Mapping

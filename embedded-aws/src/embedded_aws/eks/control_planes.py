@@ -82,8 +82,9 @@ class ControlPlanes:
                 return
             self._running[cluster["arn"]] = started
             cluster["endpoint"] = started.endpoint
-            then("")
+            # Before there can be a node group, which waits for its nodes.
             kubelets = Kubelets(call, cluster, started.administrator)
+            then("")
             while cluster["arn"] in self._running and not self._ending.wait(_LOOK_SECONDS):
                 _look(kubelets)
 
@@ -97,6 +98,7 @@ class ControlPlanes:
         """End a cluster's control plane, if it has one."""
         if running := self._running.pop(cluster["arn"], None):
             running.stop()
+        self._asking = {part: who for part, who in self._asking.items() if who[1] is not cluster}
 
     def end_all(self) -> None:
         """End all of them."""

@@ -23,6 +23,10 @@ _EFFECTS = {
     "NO_EXECUTE": "NoExecute",
     "PREFER_NO_SCHEDULE": "PreferNoSchedule",
 }
+_UNKNOWN = (
+    *("bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "machineID"),
+    "osImage",
+)
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -72,12 +76,11 @@ def status(machine: Machine, version: str, unready: str) -> Row:
         "conditions": conditions(unready),
         "addresses": [{"type": kind, "address": each} for kind, each in addresses.items()],
         "nodeInfo": {
-            **dict.fromkeys(("bootID", "machineID", "kernelVersion", "kubeProxyVersion"), ""),
+            # What only a machine that boots could say.
+            **dict.fromkeys(_UNKNOWN, ""),
             "architecture": _architecture(machine),
-            "containerRuntimeVersion": "containerd://2",
             "kubeletVersion": f"v{kubelet}.0",
             "operatingSystem": "linux",
-            "osImage": "",
             "systemUUID": instance.id,
         },
     }
