@@ -269,10 +269,10 @@ def say_what_there_is(demo: Demo, region: Region, results: Sequence[str]) -> Non
     demo.console.print(table)
     for line in results:
         demo.console.print(line, markup=False, highlight=False)
-    seconds, logs = sum(demo.steps.values()), demo.logs.relative_to(ROOT)
+    took, logs = sum(demo.steps.values()), demo.logs.relative_to(ROOT)
     demo.console.print(
         f"""
-It took {seconds:.0f} s. What the tools printed is in {logs}; that AWS is gone.
+It took {took:.0f} s. What the tools printed is in {logs}; that AWS is gone.
 
 next:
   source .venv/bin/activate
