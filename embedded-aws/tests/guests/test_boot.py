@@ -69,7 +69,8 @@ def test_amazon_linux_has_its_package_manager(amazon: Guest) -> None:
 def test_the_aws_cli_in_a_guest_reaches_the_embedded_aws(bench: Bench, ubuntu: Guest) -> None:
     seen = json.loads(ubuntu.ssh("sudo aws ec2 describe-subnets --output json"))
 
-    assert [subnet["SubnetId"] for subnet in seen["Subnets"]] == [bench.subnet_id]
+    # The toolkit's own tests of guests may share the server, and have a subnet there.
+    assert bench.subnet_id in [subnet["SubnetId"] for subnet in seen["Subnets"]]
 
 
 def test_a_service_finds_the_embedded_aws(bench: Bench, ubuntu: Guest) -> None:
