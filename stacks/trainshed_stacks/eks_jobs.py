@@ -45,7 +45,7 @@ def add_eks(
         service_cidr=plan.control_plane.service_cidr,
         labels={CLUSTER_LABEL: cluster.name},
         taint=plan.pod.taint,
-        max_pods_expression=plan.max_pods_expression,
+        max_pods_expression=plan.max_pods.expression,
     )
     template = launch.template(
         image_id=launch.image_id,

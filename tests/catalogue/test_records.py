@@ -17,6 +17,7 @@ RECORD: dict[str, Any] = {
     "EbsInfo": {"EbsOptimizedInfo": {"BaselineBandwidthInMbps": 80000}},
     "NetworkInfo": {
         "NetworkPerformance": "100 Gigabit",
+        "Ipv4AddressesPerInterface": 50,
         "NetworkCards": [
             {"NetworkCardIndex": 0, "MaximumNetworkInterfaces": 4, "InterfaceTypes": ["interface"]}
         ],

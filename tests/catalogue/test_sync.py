@@ -34,7 +34,11 @@ def record(name: str) -> dict[str, Any]:
         "VCpuInfo": {"DefaultVCpus": 192},
         "MemoryInfo": {"SizeInMiB": 2097152},
         "EbsInfo": {"EbsOptimizedInfo": {"BaselineBandwidthInMbps": 80000}},
-        "NetworkInfo": {"NetworkPerformance": "100 Gigabit", "NetworkCards": [card]},
+        "NetworkInfo": {
+            "NetworkPerformance": "100 Gigabit",
+            "NetworkCards": [card],
+            "Ipv4AddressesPerInterface": 50,
+        },
         "GpuInfo": {"Gpus": [gpu]},
         "PlacementGroupInfo": {"SupportedStrategies": ["cluster"]},
         "BareMetal": False,

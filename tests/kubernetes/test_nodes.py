@@ -18,6 +18,7 @@ PLAN = NodesPlan(
     kubernetes="1.35",
     devices={"habana.ai/gaudi": "8", "vpc.amazonaws.com/efa": "4"},
     sizes={"cpu": "94", "memory": "600Gi", "hugepages-2Mi": "10256Mi"},
+    max_pods=100,
     taint="habana.ai/gaudi",
 )
 SIZES = {
@@ -78,6 +79,10 @@ def test_a_node_that_did_not_join_is_missed(api_server: ApiServer) -> None:
         pytest.param({"habana.ai/gaudi": "7"}, "habana.ai/gaudi", "7", id="broken-card"),
         pytest.param({"hugepages-2Mi": "5Gi"}, "hugepages-2Mi", "5Gi", id="huge-pages"),
         pytest.param({"memory": "614399Mi"}, "memory", "614399Mi", id="memory"),
+        # By nodeadm's own count where an efa-only interface has a slot of card 0, and by a kubelet
+        # that nobody told.
+        pytest.param({"pods": "149"}, "pods", "149", id="pods-without-addresses"),
+        pytest.param({"pods": "51"}, "pods", "51", id="few-pods"),
         pytest.param({"cpu": "93900m"}, "cpu", "93900m", id="cpu"),
     ],
 )

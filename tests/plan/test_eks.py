@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from embedded_aws.eks.node_config import most_pods
 from trainshed.catalogue import AcceleratorFamily, all_types, lookup, regions_offering
 from trainshed.catalogue.kubernetes import (
     WITHOUT_CONTROL_PLANE,
@@ -85,7 +86,7 @@ def test_a_pod_has_the_whole_node_of_every_type(name: str) -> None:
     assert huge == instance.huge_pages_mib
     assert 0 < memory + huge < instance.memory_mib
     # A slot of card 0 is left to the VPC CNI, so that the kubelet counts pods as it does.
-    assert eks_of(plan).max_pods_expression is None
+    assert eks_of(plan).max_pods.expression is None
     assert "own interface" not in draw_node(plan)
 
 
@@ -96,7 +97,24 @@ def test_pods_are_counted_where_efa_only_takes_a_slot_of_card_0() -> None:
 
     on_card_0 = [row.kind for row in plan.interfaces if row.card == 0]
     assert on_card_0 == [InterfaceKind.INTERFACE, InterfaceKind.EFA_ONLY]
-    assert eks_of(plan).max_pods_expression == "((default_enis - 1) * (ips_per_eni - 1)) + 2"
+    max_pods = eks_of(plan).max_pods
+    assert max_pods.expression == "((default_enis - 1) * (ips_per_eni - 1)) + 2"
+    # 50 addresses of the one interface, of which the node has the first, and two pods without.
+    assert max_pods.count == 51
+
+
+@pytest.mark.parametrize("interfaces", ["eks", "ec2"])
+@pytest.mark.parametrize("name", ["dl1.24xlarge", "trn1.32xlarge", "p5.48xlarge", "g6.xlarge"])
+def test_a_node_is_planned_to_take_the_pods_that_nodeadm_counts(name: str, interfaces: str) -> None:
+    instance = {"type": name, "nodes": {"max": 1}, "ami": "ami-0123456789abcdef0"}
+    max_pods = eks_of(planned(name, instance={**instance, "interfaces": interfaces})).max_pods
+
+    found = lookup(name)
+    assert max_pods.count == most_pods(
+        {"kubelet": {"maxPodsExpression": max_pods.expression}},
+        interfaces=found.network_cards[0].slots,
+        addresses=found.ipv4_addresses_per_interface,
+    )
 
 
 def test_the_control_plane_has_a_small_subnet_in_another_zone(

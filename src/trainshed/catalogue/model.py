@@ -135,6 +135,7 @@ class InstanceType:
         huge_pages_mib: memory that a node reserves as huge pages at boot, in MiB.
         accelerator: what computes.
         network_cards: in index order; every limit of the interface planner is read from here.
+        ipv4_addresses_per_interface: private IPv4 addresses that one interface can have.
         network_gbps: the network bandwidth that AWS states for the whole instance, in Gbps.
         efa_interfaces_max: EFA interfaces (`efa` or `efa-only`) allowed; 0 without EFA.
         local_storage_gb: instance store in GB, 0 without one.
@@ -159,6 +160,7 @@ class InstanceType:
     huge_pages_mib: int
     accelerator: Accelerator
     network_cards: tuple[NetworkCard, ...]
+    ipv4_addresses_per_interface: int
     network_gbps: float
     efa_interfaces_max: int
     local_storage_gb: int

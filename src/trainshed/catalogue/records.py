@@ -64,6 +64,7 @@ def parse(
             _network_card(card, bool(network.get("EfaSupported")))
             for card in sorted(network["NetworkCards"], key=lambda card: card["NetworkCardIndex"])
         ),
+        ipv4_addresses_per_interface=network["Ipv4AddressesPerInterface"],
         network_gbps=_gbps(network["NetworkPerformance"]),
         efa_interfaces_max=efa_interfaces_max,
         local_storage_gb=record.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0),

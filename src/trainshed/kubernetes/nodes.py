@@ -11,6 +11,7 @@ from trainshed.account.tags import CLUSTER_LABEL
 from trainshed.kubernetes.client import asking
 from trainshed.kubernetes.cluster import EksCluster
 
+_PODS = "pods"
 _TYPE_LABEL = "node.kubernetes.io/instance-type"
 # The name differs between accounts, the ID does not. The second is a label of AWS's alone.
 _ZONE_LABELS = ("topology.kubernetes.io/zone", "topology.k8s.aws/zone-id")
@@ -29,6 +30,7 @@ class NodesPlan:
         devices: what device plugins announce on each: exactly so many, by resource.
         sizes: what a pod of a job asks for beside devices, and no node may have less of: quantities
             of Kubernetes by resource.
+        max_pods: how many pods the kubelet of each takes: exactly so many.
         taint: key of their taint.
     """
 
@@ -39,6 +41,7 @@ class NodesPlan:
     kubernetes: str
     devices: Mapping[str, str]
     sizes: Mapping[str, str]
+    max_pods: int
     taint: str
 
 
@@ -161,6 +164,8 @@ def _of_node(plan: NodesPlan, node: KubernetesNode) -> Iterator[NodeDifference]:
                 found,
                 "a pod of a job does not fit; the AMI reserves more than it should",
             )
+    if _amount(found := node.capacity.get(_PODS, "0")) != plan.max_pods:
+        yield differs(_PODS, str(plan.max_pods), found, _max_pods_advice(plan, _amount(found)))
 
 
 def _device_advice(resource: str, node: KubernetesNode) -> str:
@@ -170,6 +175,15 @@ def _device_advice(resource: str, node: KubernetesNode) -> str:
         "the device plugin leaves out what does not work: see its log, and replace the node if a "
         "device is broken"
     )
+
+
+def _max_pods_advice(plan: NodesPlan, found: float) -> str:
+    meaning = (
+        "pods beyond the addresses of the node hang in ContainerCreating"
+        if found > plan.max_pods
+        else "the node takes fewer pods than it has addresses for"
+    )
+    return f"{meaning}; deploy the cluster's stack, and use an AMI that leaves maxPods to nodeadm"
 
 
 def _comparable(planned: str, found: tuple[str, ...]) -> bool:

@@ -48,6 +48,7 @@ def planned_nodes(plan: ClusterPlan) -> NodesPlan:
         kubernetes=eks.control_plane.version.name,
         devices={name: count for name, count in pod.resources.items() if name in devices},
         sizes={name: size for name, size in pod.resources.items() if name not in devices},
+        max_pods=eks.max_pods.count,
         taint=pod.taint,
     )
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed.orchestrators.eks.control_plane import plan_control_plane
-from trainshed.orchestrators.eks.pods import PodPlan, max_pods_expression, plan_pod
+from trainshed.orchestrators.eks.max_pods import MaxPods, plan_max_pods
+from trainshed.orchestrators.eks.pods import PodPlan, plan_pod
 from trainshed.plan.capacity import CapacityKind
 from trainshed.plan.container_image import ImagePlan, plan_image
 from trainshed.plan.control_plane import ControlPlanePlan
@@ -25,7 +26,7 @@ class EksPlan:
         control_plane: of the cluster, or of several.
         namespace: of its jobs.
         pod: of a job on one node.
-        max_pods_expression: nodeadm's, where its default is wrong for the nodes.
+        max_pods: the most pods of a node, with those of add-ons and device plugins.
         attempts: tries of a job that lost a node.
         timeout_hours: a job that runs longer is ended.
         image: container image of the jobs, of the cluster's own repository or of another.
@@ -36,7 +37,7 @@ class EksPlan:
     control_plane: ControlPlanePlan
     namespace: str
     pod: PodPlan
-    max_pods_expression: str | None
+    max_pods: MaxPods
     attempts: int
     timeout_hours: int
     image: ImagePlan
@@ -72,9 +73,13 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
             "the cluster something else",
         )
     control_plane = plan_control_plane(notes, node.network)
-    expression = max_pods_expression(node)
-    if expression:
-        notes.decide("most pods of a node", expression, "efa-only interfaces have no addresses")
+    max_pods = plan_max_pods(node)
+    if max_pods.expression:
+        notes.decide(
+            "most pods of a node",
+            f"{max_pods.count}: {max_pods.expression}",
+            "efa-only interfaces have no addresses",
+        )
     repair = node.capacity.kind is CapacityKind.ON_DEMAND
     notes.decide(
         "node repair",
@@ -90,7 +95,7 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
         control_plane=control_plane,
         namespace=namespace,
         pod=plan_pod(notes, node),
-        max_pods_expression=expression,
+        max_pods=max_pods,
         attempts=job.attempts,
         timeout_hours=job.timeout_hours,
         image=plan_image(notes),

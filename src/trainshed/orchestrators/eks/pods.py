@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed.catalogue import AcceleratorFamily
-from trainshed.interfaces import InterfaceKind
 from trainshed.plan.job_environment import network_environment
 from trainshed.plan.jobs import PlannedNode
 from trainshed.plan.notes import Notes
@@ -107,14 +106,3 @@ def plan_pod(notes: Notes, node: PlannedNode) -> PodPlan:
         environment=environment,
         folders=node.folders,
     )
-
-
-def max_pods_expression(node: PlannedNode) -> str | None:
-    """Return nodeadm's `maxPodsExpression`; None where its default is right.
-
-    The default counts the interfaces that card 0 takes. One that is `efa-only` takes a slot there
-    and has no addresses: the VPC CNI leaves it out, and the kubelet announces more pods than there
-    are addresses, which then hang (amazon-vpc-cni-k8s; inferred from both sources).
-    """
-    taken = sum(row.card == 0 and row.kind is InterfaceKind.EFA_ONLY for row in node.interfaces)
-    return f"((default_enis - {taken}) * (ips_per_eni - 1)) + 2" if taken else None
