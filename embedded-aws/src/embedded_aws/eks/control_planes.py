@@ -2,13 +2,15 @@
 
 A cluster's endpoint is the address of its API server on this machine. The server asks back who a
 token is and what a user may do, at URLs of its own: clients of Kubernetes send no credentials over
-plain HTTP. Who knows one can ask the same, and change nothing.
+plain HTTP. Who knows one can ask the same, and change nothing. What has an address in the VPC it
+reaches by `vpc_access`.
 """
 
 import secrets
 import sys
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from threading import Event, Thread
 
 from moto.core.exceptions import ServiceException
@@ -16,6 +18,7 @@ from moto.core.exceptions import ServiceException
 from embedded_aws.actions import Call, Row
 from embedded_aws.eks.calls import unsupported
 from embedded_aws.eks.kubelets import Kubelets
+from embedded_aws.eks.vpc_access import SOCKET, VpcAccess
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.hooks import ServingProcess, when_serving, when_stopping
 from embedded_aws.kubernetes.cache import programs
@@ -72,6 +75,7 @@ class ControlPlanes:
                 authorize=self._webhook(asking, AUTHORIZE),
             ),
             authority=KeyPair(**cluster["authority"]),
+            vpc_access=SOCKET,
         )
 
         def begin_alone() -> None:
@@ -84,9 +88,11 @@ class ControlPlanes:
             cluster["endpoint"] = started.endpoint
             # Before there can be a node group, which waits for its nodes.
             kubelets = Kubelets(call, cluster, started.administrator)
+            access = VpcAccess(Path(settings.folder), started.administrator, kubelets.reach)
             then("")
             while cluster["arn"] in self._running and not self._ending.wait(_LOOK_SECONDS):
                 _look(kubelets)
+            access.close()
 
         Thread(target=begin_alone, daemon=True).start()
 

@@ -6,6 +6,7 @@ whose instance is gone is deleted. amazon-eks-ami: a node has the name of its in
 DNS. Inferred: a boot takes a minute.
 """
 
+import socket
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -84,6 +85,10 @@ class Kubelets:
         machines = self._machines.values()
         self._cluster["registered"] = set(self._machines)
         self._pods.look({each.instance.private_dns_name: each for each in machines})
+
+    def reach(self, address: str, port: int) -> socket.socket | None:
+        """Return a connection to a pod, or None if nothing listens there."""
+        return self._pods.reach(address, port)
 
     def _joining(self) -> Mapping[str, Row]:
         """Return the node group of each instance that joins."""

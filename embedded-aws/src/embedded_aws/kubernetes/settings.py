@@ -31,6 +31,8 @@ class ControlPlaneSettings:
         webhooks: whom the API server asks; None for no tokens but those of service accounts, and
             RBAC alone.
         authority: certificate authority of the API server's certificate; by default a new one.
+        vpc_access: name of a UNIX socket in the folder, by which the API server reaches nodes, pods
+            and services: an HTTP proxy that knows CONNECT. Without it, they are not reached.
         jobset: the manager of JobSet runs, as on EKS once its user has installed it.
     """
 
@@ -39,6 +41,7 @@ class ControlPlaneSettings:
     service_cidr: str = "10.100.0.0/16"
     webhooks: Webhooks | None = None
     authority: KeyPair = field(default_factory=new_authority, repr=False)
+    vpc_access: str = ""
     jobset: bool = False
 
     def to_json(self) -> str:

@@ -28,6 +28,8 @@ from embedded_aws.kubernetes.settings import ControlPlaneSettings
 from embedded_aws.private_files import open_private, write_private
 
 ADMINISTRATOR = "administrator"
+# As which the API server asks kubelets.
+KUBELET_CLIENT = "kube-apiserver-kubelet-client"
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl(2)
 _PATIENCE_SECONDS = 90
 _PAUSE_SECONDS = 0.1
@@ -128,8 +130,44 @@ class Supervisor:
             f"--service-cluster-ip-range={self._settings.service_cidr}",
             "--allow-privileged=true",
             "--enable-admission-plugins=NodeRestriction",
+            *self._vpc_flags(),
             *self._webhook_flags(),
         )
+
+    def _vpc_flags(self) -> list[str]:
+        """Have the API server reach nodes, pods and services as that of EKS does: through the VPC.
+
+        Kubernetes, "Set up Konnectivity service": its configuration. Webhooks at URLs are no
+        traffic to the cluster: the API server asks them directly.
+        """
+        if not self._settings.vpc_access:
+            return []
+        # The programs run in the folder; a longer path may be too long for a socket's.
+        through = {
+            "proxyProtocol": "HTTPConnect",
+            "transport": {"uds": {"udsName": self._settings.vpc_access}},
+        }
+        configuration = {
+            "apiVersion": "apiserver.k8s.io/v1beta1",
+            "kind": "EgressSelectorConfiguration",
+            "egressSelections": [
+                {"name": "cluster", "connection": through},
+                {"name": "controlplane", "connection": {"proxyProtocol": "Direct"}},
+                {"name": "etcd", "connection": {"proxyProtocol": "Direct"}},
+            ],
+        }
+        file = self._folder / "egress.yaml"
+        write_private(file, yaml.safe_dump(configuration))
+        certificate, key = self._authority.client(
+            "kubelet-client", KUBELET_CLIENT, "system:masters"
+        )
+        return [
+            f"--egress-selector-config-file={file}",
+            "--kubelet-preferred-address-types=InternalIP",
+            f"--kubelet-certificate-authority={self._authority.file}",
+            f"--kubelet-client-certificate={certificate}",
+            f"--kubelet-client-key={key}",
+        ]
 
     def _webhook_flags(self) -> list[str]:
         """Have the API server ask others, as that of EKS does."""
