@@ -79,7 +79,10 @@ def everything(server: ApiServer, plan: ObjectsPlan) -> dict[str, int]:
     for path in (DAEMON_SETS, f"/api/v1/namespaces/{plan.namespace}/configmaps"):
         for each in server.call("GET", path)["items"]:
             if each["metadata"].get("labels", {}).get("trainshed/cluster") == plan.cluster:
-                found[each["metadata"]["name"]] = each["metadata"]["resourceVersion"]
+                metadata = each["metadata"]
+                # What has no status has no generation.
+                written = metadata.get("generation") or metadata["resourceVersion"]
+                found[metadata["name"]] = int(written)
     return found
 
 

@@ -24,6 +24,7 @@ from trainshed.jobs.submission import Submission
 from trainshed.jobs.why.gathering import gather
 from trainshed.jobs.why.judging import explain_job
 from trainshed.kubernetes.applying import Applier
+from trainshed.kubernetes.cluster_content import delete_content, find_content
 from trainshed.kubernetes.jobsets import JobSets
 from trainshed.kubernetes.objects import ObjectsPlan
 from trainshed.orchestrators import part
@@ -396,6 +397,59 @@ def gone(cluster: KubeCluster, job_id: str) -> bool:
     conditions = cluster.jobset(job_id).get("status", {}).get("conditions", [])
     suspended = any((each["type"], each["status"]) == ("Suspended", "True") for each in conditions)
     return suspended and not cluster.pods(job_id)
+
+
+def test_what_was_applied_goes_with_its_jobs_and_another_cluster_stays(make: Make) -> None:
+    cluster, other = make(1, lustre=True), make(1)
+    server, space = cluster.server, cluster.plan.namespace
+    job_id = cluster.submit(1)
+    cluster.placed(job_id, 1)
+    owned = cluster.plan.owned
+    before = find_content(server.client, server.cluster, other.plan.owned)
+
+    content = find_content(server.client, server.cluster, owned)
+    done = [*delete_content(server.client, server.cluster, owned, content)]
+
+    assert done == [*content.names]
+    assert (done[0], done[-1]) == (f"JobSet {space}/{job_id}", f"Namespace {space}")
+    assert f"PersistentVolume trainshed-{space}-lustre" in done
+    assert f"DaemonSet kube-system/trainshed-{space}-efa" in done
+
+    def empty() -> bool:
+        cluster.delete_ended(job_id)
+        return find_content(server.client, server.cluster, owned).names == ()
+
+    eventually(empty)
+    assert find_content(server.client, server.cluster, other.plan.owned).names == before.names
+
+
+def test_a_namespace_in_which_others_have_something_stays(make: Make) -> None:
+    cluster = make(1)
+    server, space = cluster.server, cluster.plan.namespace
+    owned = cluster.plan.owned
+    claim = {
+        "metadata": {"name": "checkpoints"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    cluster.call("POST", f"/api/v1/namespaces/{space}/persistentvolumeclaims", claim)
+    # Of a kind that a definition adds, and with pods, which go with it.
+    theirs = cluster.jobset(cluster.submit(1))
+    theirs["metadata"] = {"name": "theirs"}
+    theirs["status"] = {}
+    cluster.call("POST", JOBSETS.format(space), theirs)
+    eventually(lambda: cluster.pods("theirs"))
+
+    content = find_content(server.client, server.cluster, owned)
+    done = [*delete_content(server.client, server.cluster, owned, content)]
+
+    assert content.others == ("PersistentVolumeClaim checkpoints", "JobSet theirs")
+    assert f"Namespace {space}" not in done
+    assert cluster.call("GET", f"/api/v1/namespaces/{space}/persistentvolumeclaims/checkpoints")
+    again = find_content(server.client, server.cluster, owned)
+    assert (again.objects, again.others) == ((), content.others)
 
 
 @pytest.mark.parametrize("name", ["7-days", "A" * 128, "a-" * 60 + "z", "x_" * 40, "0"])

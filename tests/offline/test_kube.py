@@ -24,9 +24,17 @@ CLUSTER = """name: KubeCluster
 region: us-west-2
 orchestrator: eks
 instance: {type: trn1.32xlarge, nodes: {max: 2}}
-kubernetes: {access: [{role: Operator, policy: cluster-admin}, {role: Trainer, policy: edit}]}
+kubernetes:
+  access:
+    - {role: Operator, policy: cluster-admin}
+    - {role: Owner, policy: cluster-admin}
+    - {role: Trainer, policy: edit}
 """
 STACKS = ("KubeNetwork", "KubeControlPlane", "KubeCluster")
+LOOKS = (
+    *("cloudformation:DescribeStacks", "cloudformation:ListStackResources"),
+    "eks:DescribeCluster",
+)
 Run = Callable[..., Answer]
 
 
@@ -47,21 +55,20 @@ def aws(
     with job_aws(tmp_path_factory.mktemp("aws"), settings, kubernetes=True) as found:
         publish_ami(found, "neuron/eks-1.35")
         for role in ("Operator", "Trainer", "Stranger"):
-            make_role(found, role)
+            make_role(found, role, *LOOKS)
+        make_role(found, "Owner", "*")
         for name in STACKS:
             template = json.loads((folder / f"{name}.template.json").read_text())
             found.deploy(template, stack_name=name)
         yield found
 
 
-def make_role(aws: EmbeddedAws, name: str) -> None:
+def make_role(aws: EmbeddedAws, name: str, *actions: str) -> None:
     root = {"AWS": "arn:aws:iam::123456789012:root"}
     trust = {"Effect": "Allow", "Principal": root, "Action": "sts:AssumeRole"}
     document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
     iam = aws.client("iam")
     iam.create_role(RoleName=name, AssumeRolePolicyDocument=document)
-    stacks = ["cloudformation:DescribeStacks", "cloudformation:ListStackResources"]
-    actions = [*stacks, "eks:DescribeCluster"]
     allowed = {"Effect": "Allow", "Action": actions, "Resource": "*"}
     policy = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
     iam.put_role_policy(RoleName=name, PolicyName="describe", PolicyDocument=policy)
@@ -156,6 +163,59 @@ def test_who_may_edit_submits_jobs_once_jobset_is_installed(
     assert "kube has no JobSet, which runs the jobs" in submitted.err
     assert "KubeCluster has no jobs" in listed.out
     assert "no job has the id or the name 'train'" in watched.err
+
+
+def test_a_teardown_takes_a_cluster_out_of_a_control_plane_that_stays(
+    aws: EmbeddedAws,
+    as_role: Callable[[str], Run],
+    synthesise: Callable[..., Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = runner("trainshed", main, capsys, monkeypatch)
+    teardown = partial(run, "teardown", "OtherCluster", "--clusters", "*.yaml")
+    monkeypatch.setattr("trainshed.teardown.removal._PAUSE_SECONDS", 0.1)
+    kube = as_role("Owner")
+    kube("apply", "kube.yaml")
+    shared = CLUSTER.replace("KubeCluster", "OtherCluster").replace(
+        "  access:", "  name: kube\n  access:"
+    )
+    (tmp_path / "other.yaml").write_text(f"{shared}network: {{name: kube}}\n")
+    folder = synthesise(load_fleet([tmp_path / "kube.yaml", tmp_path / "other.yaml"]))
+    template = json.loads((folder / "OtherCluster.template.json").read_text())
+    aws.deploy(template, stack_name="OtherCluster")
+    applied = [each["name"] for each in kube("apply", "other.yaml", "--json").json]
+
+    # The account's own credentials, which the API server does not know.
+    with monkeypatch.context() as patch:
+        aws.lead_here(patch)
+        [unseen] = left(teardown("--dry-run", "--json"), "objects of Kubernetes")
+    planned = teardown("--dry-run", "--json")
+    done = teardown("--yes", "--json")
+    again = teardown("--dry-run", "--json")
+
+    assert "no access entry names their role" in unseen["why"]
+    assert [each["name"] for each in planned.json["removed"]] == [
+        "OtherCluster",
+        *going(planned),
+    ]
+    assert sorted(going(planned)) == sorted(applied)
+    assert planned.json == done.json
+    assert "DaemonSet kube-system/trainshed-other-efa: deleted" in done.err
+    assert again.json["removed"] == []
+    # And nothing of the cluster that stays.
+    assert {each["outcome"] for each in kube("apply", "kube.yaml", "--json").json} == {"unchanged"}
+
+
+def left(answer: Answer, what: str) -> list[dict[str, str]]:
+    return [each for each in answer.json["kept"] if each["what"] == what]
+
+
+def going(answer: Answer) -> list[str]:
+    return [
+        each["name"] for each in answer.json["removed"] if each["what"] == "object of Kubernetes"
+    ]
 
 
 def test_kubectl_uses_the_cluster_by_the_kubeconfig(

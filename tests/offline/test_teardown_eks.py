@@ -169,6 +169,12 @@ def test_a_control_plane_that_another_cluster_uses_stays(
     assert [each["name"] for each in done["removed"]] == ["OneCluster"]
     reasons = {each["name"]: each["why"] for each in done["kept"] if each["what"] == "stack"}
     assert reasons["LabControlPlane"] == "used by TwoCluster"
+    # Nobody may look: what to do is said, before and after.
+    for report in (done, records(teardown("OneCluster", "--dry-run", "--json"))):
+        [left] = [each for each in report["kept"] if each["what"] == "objects of Kubernetes"]
+        assert left["name"] == "one"
+        assert "cannot be looked at: the API server of lab cannot be reached" in left["why"]
+        assert left["why"].endswith("kubectl delete namespace one")
     assert there(aws) == {"LabNetwork", "LabControlPlane", "TwoCluster"}
     [cluster] = aws.client("eks").list_clusters()["clusters"]
     assert aws.client("eks").describe_cluster(name=cluster)["cluster"]["deletionProtection"]

@@ -62,7 +62,7 @@ def teardown(
     found = survey(aws_region, plan, others, only=stack)
     if not as_json:
         _show(plan.name, found)
-    if not dry_run and found.removed:
+    if not dry_run and (found.removed or _in_kubernetes(found)):
         if found.jobs and not end_jobs:
             raise Failure(
                 f"jobs that have not ended: {len(found.jobs)}; wait, or end them with --end-jobs"
@@ -70,7 +70,7 @@ def teardown(
         if found.unseen_jobs and not end_jobs:
             raise Failure(f"{found.unseen_jobs}; end those that are there with --end-jobs")
         if not yes:
-            typer.confirm("delete these stacks?", abort=True, err=True)
+            typer.confirm("delete this?", abort=True, err=True)
         with progress() as show:
             remove(aws_region, found, show=show)
     if as_json:
@@ -88,6 +88,7 @@ def _record(found: Survey) -> dict[str, Any]:
             }
             for each in found.removed
         ]
+        + [{"what": "object of Kubernetes", "name": each} for each in _in_kubernetes(found)]
         + [
             {"what": "security group", "name": each}
             for groups in found.groups.values()
@@ -99,9 +100,14 @@ def _record(found: Survey) -> dict[str, Any]:
     }
 
 
+def _in_kubernetes(found: Survey) -> tuple[str, ...]:
+    """Return kind and name of what goes from a control plane that stays."""
+    return found.in_kubernetes.content.names if found.in_kubernetes else ()
+
+
 def _show(name: str, found: Survey) -> None:
     record = _record(found)
-    if not found.removed:
+    if not record["removed"]:
         say(f"there is nothing of {name} to delete")
     else:
         print_records(

@@ -7,28 +7,13 @@ Applying again changes nothing, so an interrupted command is simply run again.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
-from lightkube import ALL_NS, ApiError, Client
-from lightkube.core.resource import NamespacedResource
-from lightkube.resources.apps_v1 import DaemonSet
-from lightkube.resources.core_v1 import (
-    ConfigMap,
-    Namespace,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    PodTemplate,
-    ServiceAccount,
-)
-from lightkube.resources.rbac_authorization_v1 import (
-    ClusterRole,
-    ClusterRoleBinding,
-    Role,
-    RoleBinding,
-)
+from lightkube import ApiError, Client
+from lightkube.resources.core_v1 import ConfigMap, Namespace
 
 from trainshed.errors import Failure
-from trainshed.kubernetes.client import FIELD_MANAGER, asking
+from trainshed.kubernetes.applied import delete_applied, find_applied
+from trainshed.kubernetes.client import asking
 from trainshed.kubernetes.cluster import EksCluster
 from trainshed.kubernetes.object_diff import FieldChange, field_changes
 from trainshed.kubernetes.object_names import kind_of, name_of, named, namespace_of, where
@@ -41,20 +26,6 @@ from trainshed.kubernetes.objects import (
 )
 from trainshed.kubernetes.readiness import why_not_ready
 
-# Every kind that a cluster has, or had in an earlier version; what needs others first.
-_KINDS: tuple[type[KubernetesObject], ...] = (
-    DaemonSet,
-    PodTemplate,
-    ClusterRoleBinding,
-    ClusterRole,
-    RoleBinding,
-    Role,
-    PersistentVolumeClaim,
-    PersistentVolume,
-    ServiceAccount,
-    ConfigMap,
-    Namespace,
-)
 _NOT_FOUND, _CONFLICT, _INVALID = 404, 409, 422
 
 
@@ -136,7 +107,7 @@ class Applier:
                 except ApiError as error:
                     raise self._refused(each, error) from error
             for unwanted in self._unwanted():
-                self._delete(unwanted)
+                delete_applied(self._client, unwanted)
                 yield _deleted(unwanted)
 
     def waiting(self) -> tuple[str, ...]:
@@ -196,21 +167,8 @@ class Applier:
     def _unwanted(self) -> tuple[KubernetesObject, ...]:
         """Return what is ours, by its labels and because we applied it, and not wanted."""
         wanted = {named(each) for each in self._objects}
-        labels = dict(self._owned.labels)
-        found: list[KubernetesObject] = []
-        # Of its overloads, none is for all kinds.
-        listed: Any = self._client.list
-        for kind in _KINDS:
-            everywhere = {"namespace": ALL_NS} if issubclass(kind, NamespacedResource) else {}
-            found += listed(kind, labels=labels, **everywhere)
-        return tuple(each for each in found if named(each) not in wanted and _is_applied(each))
-
-    def _delete(self, unwanted: KubernetesObject) -> None:
-        try:
-            self._client.delete(type(unwanted), name_of(unwanted), **where(unwanted))
-        except ApiError as error:
-            if error.status.code != _NOT_FOUND:
-                raise
+        found = find_applied(self._client, self._owned)
+        return tuple(each for each in found if named(each) not in wanted)
 
     def _refused(self, wanted: KubernetesObject, error: ApiError) -> Exception:
         if error.status.code != _INVALID:
@@ -225,12 +183,6 @@ class Applier:
 
 def _deleted(each: KubernetesObject) -> ApplyStep:
     return ApplyStep(name=named(each), outcome=ApplyOutcome.DELETED)
-
-
-def _is_applied(each: KubernetesObject) -> bool:
-    """Return whether we applied it: who copies an object copies its labels, too."""
-    managers = (each.metadata and each.metadata.managedFields) or []
-    return any(one.manager == FIELD_MANAGER and one.operation == "Apply" for one in managers)
 
 
 def _conflicts(wanted: KubernetesObject, error: ApiError) -> Iterator[str]:

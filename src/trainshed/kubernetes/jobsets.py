@@ -130,6 +130,15 @@ class JobSets:
                 _JobSet, name, change, namespace=self.namespace, patch_type=PatchType.MERGE
             )
 
+    def delete(self, name: str) -> None:
+        """Delete a JobSet with its pods, which get SIGTERM; one that is gone is no error."""
+        try:
+            with asking(self.eks):
+                self.client.delete(_JobSet, name, namespace=self.namespace)
+        except ApiRefusal as error:
+            if error.code != _NOT_FOUND:
+                raise
+
     def nodes(self) -> tuple[KubernetesNode, ...]:
         """Return the nodes of the cluster."""
         return find_nodes(self.client, self.eks, self.cluster)

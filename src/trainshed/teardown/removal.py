@@ -9,6 +9,7 @@ from trainshed.errors import Failure
 from trainshed.jobs.scheduler import scheduler_of
 from trainshed.teardown.control_planes import unprotect
 from trainshed.teardown.kubernetes import delete_left_interfaces
+from trainshed.teardown.shared_control_plane import remove_content
 from trainshed.teardown.survey import Survey
 
 _PAUSE_SECONDS = 5
@@ -17,7 +18,8 @@ _PAUSE_SECONDS = 5
 def remove(region: Region, survey: Survey, *, show: Callable[[str], None]) -> None:
     """Delete what a survey names; what the stacks' policies keep stays.
 
-    The protections of a stack, and of the EKS cluster in it, end right before its deletion.
+    What Kubernetes has of the cluster goes first, where the control plane stays. The protections
+    of a stack, and of the EKS cluster in it, end right before its deletion.
 
     Can be called again after it failed or was interrupted.
 
@@ -29,6 +31,9 @@ def remove(region: Region, survey: Survey, *, show: Callable[[str], None]) -> No
     Raises:
         Failure: with the resources that CloudFormation could not delete, and why.
     """
+    if survey.eks_cluster and survey.in_kubernetes:
+        # While nodes are there: jobs get SIGTERM.
+        remove_content(region, survey.eks_cluster, survey.in_kubernetes, show=show)
     for stack in survey.removed:
         # Networks go last; until then the rules of other stacks may name these groups.
         for group in survey.groups.get(stack.name, ()):

@@ -26,6 +26,7 @@ from trainshed.teardown.networks import (
     networks_of,
     unused_networks,
 )
+from trainshed.teardown.shared_control_plane import InKubernetes, look_at_everything, look_at_jobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,7 @@ class Survey:
         jobs: jobs that are not over.
         unseen_jobs: why it is not known which jobs are not over; None when it is.
         eks_cluster: name of the EKS cluster whose nodes go, or its own stack; None for none.
+        in_kubernetes: what goes of a cluster from a control plane that stays; None without one.
     """
 
     removed: tuple[DeployedStack, ...]
@@ -48,6 +50,7 @@ class Survey:
     jobs: tuple[ListedJob, ...]
     unseen_jobs: str | None
     eks_cluster: str | None
+    in_kubernetes: InKubernetes | None
 
 
 def survey(
@@ -131,6 +134,13 @@ def survey(
     jobs, unseen_jobs = (
         _unfinished_jobs(region, compute) if compute and compute in removed else ((), None)
     )
+    in_kubernetes = None
+    if eks_cluster and kubernetes and kubernetes not in removed:
+        if only is None:
+            in_kubernetes = look_at_everything(region, cluster, eks_cluster)
+        elif compute in removed:
+            in_kubernetes = look_at_jobs(cluster, [each.job_id for each in jobs], unseen_jobs)
+    kept += in_kubernetes.kept if in_kubernetes else ()
     return Survey(
         removed=tuple(removed),
         groups={
@@ -140,6 +150,7 @@ def survey(
         jobs=tuple(jobs),
         unseen_jobs=unseen_jobs,
         eks_cluster=eks_cluster,
+        in_kubernetes=in_kubernetes,
     )
 
 
