@@ -28,12 +28,14 @@ class AddonKind:
         version: without `-eksbuild.`; `{}` stands for that of Kubernetes.
         type: what it is for.
         on_each_node: its pods are those of a DaemonSet alone, so that no node need be there.
+        namespace: of its pods, unless a cluster says otherwise.
     """
 
     name: str
     version: str
     type: str
     on_each_node: bool = False
+    namespace: str = "kube-system"
 
     def version_for(self, kubernetes: str) -> str:
         """Return the default version for a version of Kubernetes."""
@@ -55,7 +57,12 @@ _KINDS = (
     AddonKind(
         name="aws-mountpoint-s3-csi-driver", version="2.2.0", type="storage", on_each_node=True
     ),
-    AddonKind(name="amazon-cloudwatch-observability", version="6.0.1", type="observability"),
+    AddonKind(
+        name="amazon-cloudwatch-observability",
+        version="6.0.1",
+        type="observability",
+        namespace="amazon-cloudwatch",
+    ),
     AddonKind(name="metrics-server", version="0.8.0", type="observability"),
 )
 
@@ -116,7 +123,7 @@ def _described(kind: AddonKind, versions: list[str]) -> Row:
         "type": kind.type,
         "publisher": "eks",
         "owner": "aws",
-        "defaultNamespace": "kube-system",
+        "defaultNamespace": kind.namespace,
         "addonVersions": [
             {
                 "addonVersion": version,

@@ -2,9 +2,11 @@
 
 EKS API reference: what an add-on has; configuration values are JSON or YAML. terraform-aws-eks
 (`before_compute`): what needs nodes does not get healthy before there are any. From memory: the
-words. Inferred: the times; an add-on that has no node to run on is DEGRADED.
+words. Inferred: the times; an add-on that has no node to run on is DEGRADED, and with an API server
+one whose pods are not all ready (`addon_installs`).
 """
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,7 +24,8 @@ from embedded_aws.eks.updates import start_update
 from embedded_aws.plain_yaml import PlainLoader
 
 _CREATION_SECONDS, _DELETION_SECONDS = 60, 30
-_NAMESPACE = "kube-system"
+# Of this machine, however fast AWS's times pass: pods are scheduled and start in real time.
+_PODS_SECONDS = 30
 # States of node groups whose nodes have joined.
 _WITH_NODES = ("ACTIVE", "UPDATING")
 
@@ -40,7 +43,7 @@ def create_addon(call: Call) -> dict[str, Any]:
     _check(call)
     arn = call.arn("eks", f"addon/{cluster['name']}/{kind.name}/{mock_random.uuid4()}")
     now = datetime.now(UTC)
-    namespace = given.get("namespaceConfig", {}).get("namespace", _NAMESPACE)
+    namespace = given.get("namespaceConfig", {}).get("namespace", kind.namespace)
     row: Row = {
         "addonName": kind.name,
         "clusterName": cluster["name"],
@@ -58,7 +61,7 @@ def create_addon(call: Call) -> dict[str, Any]:
     }
     _associate(call, row)
     addons(call)[arn] = row
-    later(_CREATION_SECONDS, lambda: row.update(status="ACTIVE"))
+    later(_CREATION_SECONDS, lambda: _settle(call, row, time.monotonic()))
     return {"addon": _described(call, row)}
 
 
@@ -118,7 +121,7 @@ def delete_addon(call: Call) -> dict[str, Any]:
     row = _found(call)
     if row["status"] == "DELETING":
         raise in_use(f"Addon {row['addonName']} is DELETING")
-    row["status"] = "DELETING"
+    row |= {"status": "DELETING", "preserve": call.params.get("preserve", False)}
 
     def finish() -> None:
         _dissociate(call, row)
@@ -137,11 +140,42 @@ def _found(call: Call) -> Row:
     raise not_found(f"No addon: {name} found in cluster: {cluster}")
 
 
+def _settle(call: Call, row: Row, since: float) -> None:
+    """Make an add-on active; with an API server, once its pods on the nodes there are have started.
+
+    Args:
+        call: in whose account and region.
+        row: the add-on.
+        since: when it could first be, by this machine's clock.
+    """
+    if row["status"] != "CREATING":
+        return
+    healthy = _is_healthy(call, row)
+    starts = addon_kind(row["addonName"]).on_each_node or _has_nodes(call, row)
+    waits = healthy is None or (starts and not healthy)
+    if waits and time.monotonic() - since < _PODS_SECONDS:
+        later(_CREATION_SECONDS, lambda: _settle(call, row, since))
+    else:
+        row["status"] = "ACTIVE"
+
+
+def _has_nodes(call: Call, row: Row) -> bool:
+    groups = of_cluster(nodegroups(call), row["clusterName"])
+    return any(nodes_of(call, each) for each in groups if each["status"] in _WITH_NODES)
+
+
+def _is_healthy(call: Call, row: Row) -> bool | None:
+    """Whether its pods run, or would where there is no API server; None before it is applied."""
+    healthy: dict[str, bool] | None = cluster_of(call, row["clusterName"]).get("healthyAddons")
+    if healthy is not None:
+        return healthy.get(row["addonName"])
+    return addon_kind(row["addonName"]).on_each_node or _has_nodes(call, row)
+
+
 def _described(call: Call, row: Row) -> Row:
     """Return an add-on as DescribeAddon shows it, with what its health is now."""
-    groups = of_cluster(nodegroups(call), row["clusterName"])
-    alone = not any(nodes_of(call, it) for it in groups if it["status"] in _WITH_NODES)
-    if row["status"] != "ACTIVE" or addon_kind(row["addonName"]).on_each_node or not alone:
+    row = {key: value for key, value in row.items() if key != "preserve"}
+    if row["status"] != "ACTIVE" or _is_healthy(call, row):
         return row
     message = "The add-on is unhealthy because it doesn't have the desired number of replicas."
     issue = {"code": "InsufficientNumberOfReplicas", "message": message, "resourceIds": []}

@@ -16,6 +16,7 @@ from threading import Event, Thread
 from moto.core.exceptions import ServiceException
 
 from embedded_aws.actions import Call, Row
+from embedded_aws.eks.addon_installs import AddonInstalls
 from embedded_aws.eks.calls import unsupported
 from embedded_aws.eks.kubelets import Kubelets
 from embedded_aws.eks.vpc_access import SOCKET, VpcAccess
@@ -86,12 +87,13 @@ class ControlPlanes:
                 return
             self._running[cluster["arn"]] = started
             cluster["endpoint"] = started.endpoint
-            # Before there can be a node group, which waits for its nodes.
+            # Before there can be a node group or an add-on, which wait for what these note.
             kubelets = Kubelets(call, cluster, started.administrator)
             access = VpcAccess(Path(settings.folder), started.administrator, kubelets.reach)
+            installs = AddonInstalls(call, cluster, started.administrator)
             then("")
             while cluster["arn"] in self._running and not self._ending.wait(_LOOK_SECONDS):
-                _look(kubelets)
+                _look(installs.look, kubelets.look)
             access.close()
 
         Thread(target=begin_alone, daemon=True).start()
@@ -116,12 +118,13 @@ class ControlPlanes:
         return f"http://127.0.0.1:{self._process.settings.port}{WEBHOOKS_PATH}{asking}/{name}"
 
 
-def _look(kubelets: Kubelets) -> None:
-    try:
-        kubelets.look()
-    except (ApiRefusal, ServiceException, OSError) as error:
-        # For instance while instances end or the cluster is deleted. The next look may do.
-        sys.stderr.write(f"kubelets: {error}\n")
+def _look(*looks: Callable[[], None]) -> None:
+    for look in looks:
+        try:
+            look()
+        except (ApiRefusal, ServiceException, OSError) as error:
+            # For instance while instances end or the cluster is deleted. The next look may do.
+            sys.stderr.write(f"a cluster of EKS: {error}\n")
 
 
 _control_planes: ControlPlanes | None = None

@@ -3,7 +3,8 @@
 Kubernetes, "Nodes" and "Node heartbeats": a node registers itself, and renews its lease every ten
 seconds; without it, the controllers take the node for lost. Its "Cloud Controller Manager": a node
 whose instance is gone is deleted. amazon-eks-ami: a node has the name of its instance's private
-DNS. Inferred: a boot takes a minute.
+DNS. Kubernetes, "Network Plugins": a node is ready once the plugin of the pods' network is there,
+which a pod of the VPC CNI puts there. Inferred: a boot takes a minute.
 """
 
 import socket
@@ -22,7 +23,7 @@ from embedded_aws.eks.node_objects import (
     status,
     taints_of_group,
 )
-from embedded_aws.eks.nodegroup_health import registered_of, why_not_ready
+from embedded_aws.eks.nodegroup_health import WITHOUT_NETWORK, registered_of
 from embedded_aws.eks.nodegroup_resources import template_of
 from embedded_aws.eks.pods import Pods, as_node
 from embedded_aws.eks.tables import nodegroups, of_cluster
@@ -56,11 +57,9 @@ class Kubelets:
         self._seen: dict[str, float] = {}
         self._renewed: dict[str, float] = {}
         self._machines: dict[str, Machine] = {}
-        # Read by whoever waits for the nodes of a group.
-        cluster["registered"] = set()
+        # Read by whoever waits for the nodes of a group: instances whose nodes take pods.
+        cluster["ready"] = set()
         self._pods = Pods(client)
-        # Why nodes take no pods; empty when they do.
-        self._unready = ""
 
     def look(self) -> None:
         """Register the nodes of instances that have booted, keep the others, remove the gone.
@@ -70,7 +69,6 @@ class Kubelets:
             OSError: it does not answer.
         """
         there, now = self._joining(), time.monotonic()
-        self._note_network()
         for instance_id in [each for each in self._machines if each not in there]:
             self._remove(instance_id)
         for instance_id, group in there.items():
@@ -83,8 +81,8 @@ class Kubelets:
                 self._renew(machine.instance.private_dns_name)
                 self._renewed[instance_id] = now
         machines = self._machines.values()
-        self._cluster["registered"] = set(self._machines)
         self._pods.look({each.instance.private_dns_name: each for each in machines})
+        self._note_networks()
 
     def reach(self, address: str, port: int) -> socket.socket | None:
         """Return a connection to a pod, or None if nothing listens there."""
@@ -96,22 +94,23 @@ class Kubelets:
             groups = of_cluster(nodegroups(self._call), self._cluster["name"])
             return {each: group for group in groups for each in registered_of(self._call, group)}
 
-    def _note_network(self) -> None:
-        """Have every node say whether pods have a network."""
-        with guard:
-            now = why_not_ready(self._call, self._cluster) or ""
-        if now == self._unready:
-            return
-        self._unready = now
-        for machine in self._machines.values():
-            name = machine.instance.private_dns_name
+    def _note_networks(self) -> None:
+        """Have nodes say that they are ready, whose pods now have a network."""
+        ready = {
+            instance_id
+            for instance_id, machine in self._machines.items()
+            if machine.instance.private_dns_name in self._pods.networks
+        }
+        for instance_id in ready - self._cluster["ready"]:
+            name = self._machines[instance_id].instance.private_dns_name
             self._client.call(
                 "PATCH",
                 f"{_NODES}/{name}/status",
-                {"status": {"conditions": conditions(now)}},
+                {"status": {"conditions": conditions("")}},
                 content_type=_MERGE,
                 **as_node(name),
             )
+        self._cluster["ready"] = ready
 
     def _register(self, instance_id: str, group: Row) -> None:
         instance = self._call.backend("ec2").get_instance(instance_id)
@@ -122,7 +121,7 @@ class Kubelets:
         name = instance.private_dns_name
         node = {"apiVersion": "v1", "kind": "Node", **registered(machine)}
         self._say(name, f"{_NODES}/{name}", node)
-        found = {"status": status(machine, self._cluster["version"], self._unready)}
+        found = {"status": status(machine, self._cluster["version"], WITHOUT_NETWORK)}
         self._client.call(
             "PATCH", f"{_NODES}/{name}/status", found, content_type=_MERGE, **as_node(name)
         )

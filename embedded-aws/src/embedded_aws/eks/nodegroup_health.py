@@ -12,6 +12,7 @@ from embedded_aws.eks.node_joining import why_not
 from embedded_aws.eks.nodegroup_resources import scaling_group_of, template_of
 from embedded_aws.eks.tables import addons, cluster_of, of_cluster
 
+WITHOUT_NETWORK = "container runtime network not ready: cni plugin not initialized"
 _NODE_TYPES = ("EC2_LINUX", "EC2")
 # States of an add-on that is in its cluster.
 _INSTALLED = ("CREATING", "ACTIVE", "UPDATING", "UPDATE_FAILED", "DEGRADED")
@@ -30,17 +31,17 @@ def registered_of(call: Call, group: Row) -> list[str]:
 
 def nodes_of(call: Call, group: Row) -> list[str]:
     """Return the ids of a node group's instances whose nodes take pods."""
-    ready = not why_not_ready(call, cluster_of(call, group["clusterName"]))
+    ready = not _why_not_ready(call, cluster_of(call, group["clusterName"]))
     return registered_of(call, group) if ready else []
 
 
 def have_arrived(call: Call, group: Row) -> bool:
-    """Whether all nodes of a group are registered, where its cluster has an API server."""
-    registered = cluster_of(call, group["clusterName"]).get("registered")
-    return registered is None or set(nodes_of(call, group)) <= registered
+    """Whether all nodes of a group are ready, where its cluster has an API server."""
+    ready = cluster_of(call, group["clusterName"]).get("ready")
+    return ready is None or set(nodes_of(call, group)) <= ready
 
 
-def why_not_ready(call: Call, cluster: Row) -> str | None:
+def _why_not_ready(call: Call, cluster: Row) -> str | None:
     """Return why nodes of a cluster take no pods, or None.
 
     Kubernetes, "Network Plugins": a node without one is not ready. EKS API reference,
@@ -51,12 +52,13 @@ def why_not_ready(call: Call, cluster: Row) -> str | None:
         for row in of_cluster(addons(call), cluster["name"])
     ):
         return None
-    return "container runtime network not ready: cni plugin not initialized"
+    return WITHOUT_NETWORK
 
 
 def issues_of(call: Call, group: Row) -> list[Row]:
     """Return what is wrong with a node group that has not all of its nodes."""
     wanted, there = group["scalingConfig"]["desiredSize"], _in_service(call, group)
+    cluster = cluster_of(call, group["clusterName"])
     issues = []
     if refusal := group["refusal"]:
         template = [group["copyName"]]
@@ -70,7 +72,7 @@ def issues_of(call: Call, group: Row) -> list[Row]:
     if there and (why := _why_nobody_joins(call, group)):
         message = f"Instances failed to join the kubernetes cluster: {why}"
         issues.append(_issue("NodeCreationFailure", message, there))
-    elif there and (why := why_not_ready(call, cluster_of(call, group["clusterName"]))):
+    elif not set(there) <= cluster.get("ready", set()) and (why := _why_not_ready(call, cluster)):
         message = f"Unhealthy nodes in the kubernetes cluster: {why}"
         issues.append(_issue("NodeCreationFailure", message, there))
     return issues

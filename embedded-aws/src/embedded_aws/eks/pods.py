@@ -1,9 +1,10 @@
 """The pods of a cluster's nodes, as their kubelets treat them.
 
 Kubernetes, "Pod Lifecycle" and "Device Plugins". Device plugins run, in as far as they announce the
-devices that they find. Of other pods nothing runs: their containers wait, and say so. VPC CNI: each
-pod that is not on its node's own network takes an address of the interfaces of card 0, of which one
-that is `efa-only` has none; without one it waits.
+devices that they find, and add-ons, in as far as they are there: the VPC CNI's pod gives its node a
+network. Of other pods nothing runs: their containers wait, and say so. VPC CNI: each pod that is
+not on its node's own network takes an address of the interfaces of card 0, of which one that is
+`efa-only` has none; without one it waits.
 """
 
 import socket
@@ -13,6 +14,7 @@ from typing import Any
 
 from embedded_aws.actions import Row
 from embedded_aws.ec2.network_interfaces import kind_of, place_of
+from embedded_aws.eks.addon_objects import brings_the_network, is_of_an_addon
 from embedded_aws.eks.device_plugins import devices, is_plugin
 from embedded_aws.eks.node_machines import Machine
 from embedded_aws.kubernetes.client import ApiClient
@@ -22,6 +24,7 @@ _MERGE = "application/merge-patch+json"
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 _OVER = ("Succeeded", "Failed")
 _NOT_RUN = "the embedded AWS does not run this image"
+_NO_NETWORK = "network is not ready: cni plugin not initialized"
 _NO_ADDRESS = "failed to assign an IP address to container"
 
 
@@ -33,12 +36,17 @@ def as_node(name: str) -> dict[str, str]:
 class Pods:
     """The pods that the nodes of one cluster have.
 
+    Attributes:
+        networks: names of the nodes whose pods have a network. The VPC CNI's files stay on a node
+            when its pod ends.
+
     Args:
         client: an administrator's, of its API server.
     """
 
     def __init__(self, client: ApiClient) -> None:
         self._client = client
+        self.networks: set[str] = set()
         # What device plugins have announced on each node, and what each pod was told last.
         self._announced: dict[str, dict[str, int]] = {}
         self._told: dict[str, str] = {}
@@ -59,6 +67,7 @@ class Pods:
                 by_node[pod["spec"]["nodeName"]].append(pod)
         for name, machine in machines.items():
             self._of_node(name, machine, by_node[name])
+        self.networks &= machines.keys()
         for gone in self._announced.keys() - machines.keys():
             del self._announced[gone]
         there = {pod["metadata"]["uid"] for pods in by_node.values() for pod in pods}
@@ -76,12 +85,19 @@ class Pods:
             if pod["metadata"].get("deletionTimestamp"):
                 self._end(name, pod)
                 continue
-            free -= not pod["spec"].get("hostNetwork")
-            if free < 0:
+            own = not pod["spec"].get("hostNetwork")
+            free -= own
+            if own and name not in self.networks:
+                self._tell(name, pod, _NO_NETWORK, _waiting(pod, _NO_NETWORK))
+            elif free < 0:
                 self._tell(name, pod, _NO_ADDRESS, _waiting(pod, _NO_ADDRESS))
             elif is_plugin(pod["spec"]):
                 found |= devices(machine, pod["spec"])
                 self._tell(name, pod, "running", _running(pod, machine))
+            elif is_of_an_addon(pod["spec"]):
+                self._tell(name, pod, "running", _running(pod, machine))
+                if brings_the_network(pod["spec"]):
+                    self.networks.add(name)
             else:
                 self._tell(name, pod, _NOT_RUN, _waiting(pod, _NOT_RUN))
         self._announce(name, found)

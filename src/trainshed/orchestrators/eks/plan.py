@@ -94,7 +94,7 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
     return EksPlan(
         control_plane=control_plane,
         namespace=namespace,
-        pod=plan_pod(notes, node),
+        pod=plan_pod(notes, node, max_pods=max_pods.count),
         max_pods=max_pods,
         attempts=job.attempts,
         timeout_hours=job.timeout_hours,

@@ -18,10 +18,13 @@ _ACCELERATORS: Mapping[AcceleratorFamily, str] = {
     AcceleratorFamily.NVIDIA: "nvidia.com/gpu",
 }
 EFA_RESOURCE = "vpc.amazonaws.com/efa"
-# nodeadm reserves 255 MiB and 11 MiB for each pod that the kubelet takes, the kubelet 100 MiB more,
-# and the kernel keeps some, as beneath ECS: 7.5 % is the allowance that Karpenter uses, too.
+# The kernel and the hypervisor keep some memory, as beneath ECS: 7.5 % is Karpenter's allowance.
 _MEMORY_SHARE = 0.925
-# nodeadm reserves a fraction of one vCPU; agents and device plugins ask for some more.
+# nodeadm reserves 255 MiB, and 11 MiB for each pod that the kubelet takes; that keeps 100 MiB free.
+_RESERVED_MIB, _RESERVED_MIB_PER_POD = 255 + 100, 11
+# What add-ons and device plugins ask for on each node, CloudWatch's among them, with some to spare.
+_ADD_ONS_MIB = 512
+# nodeadm reserves up to half a vCPU; add-ons and device plugins ask for up to 0.8.
 _KEPT_VCPUS = 2
 _INTERFACE = "eth0"
 _SOCKET_VARIABLE: Mapping[AcceleratorFamily, str] = {
@@ -51,12 +54,13 @@ class PodPlan:
     folders: Mapping[str, str]
 
 
-def plan_pod(notes: Notes, node: PlannedNode) -> PodPlan:
+def plan_pod(notes: Notes, node: PlannedNode, *, max_pods: int) -> PodPlan:
     """Give the whole node to the pod.
 
     Args:
         notes: for decisions and problems.
         node: that it has.
+        max_pods: how many pods the kubelet takes, which decides what it keeps.
     """
     instance, job = node.instance, notes.spec.section(ContainerJobSpec)
     family = instance.accelerator.family
@@ -66,7 +70,8 @@ def plan_pod(notes: Notes, node: PlannedNode) -> PodPlan:
             f"{instance.name} has accelerators of {family}, for which there is no device plugin "
             "here; use orchestrator ec2",
         )
-    memory_mib = int(instance.memory_mib * _MEMORY_SHARE) - instance.huge_pages_mib
+    reserved_mib = _RESERVED_MIB + _RESERVED_MIB_PER_POD * max_pods + _ADD_ONS_MIB
+    memory_mib = int(instance.memory_mib * _MEMORY_SHARE) - reserved_mib - instance.huge_pages_mib
     shared_memory_mib = (job.shared_memory_gib or 0) * 1024 or memory_mib // 8
     if shared_memory_mib > memory_mib:
         notes.problem(
@@ -88,8 +93,8 @@ def plan_pod(notes: Notes, node: PlannedNode) -> PodPlan:
     notes.decide(
         "pod of a job",
         ", ".join(f"{count} {name}" for name, count in resources.items()),
-        f"the whole node: {_MEMORY_SHARE:.1%} of its memory, less its huge pages, and all but "
-        f"{kept_vcpus} of its vCPUs",
+        f"the whole node: {_MEMORY_SHARE:.1%} of its memory, less its huge pages and "
+        f"{reserved_mib} MiB for the kubelet and add-ons, and all but {kept_vcpus} of its vCPUs",
     )
     defaults = {"TRAINSHED_DEVICES": json.dumps(node.devices)}
     nodes = notes.spec.instance.nodes.max
