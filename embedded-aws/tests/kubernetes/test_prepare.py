@@ -55,9 +55,7 @@ def test_a_failed_build_says_why_and_leaves_nothing(go_that: Fake, cache: Path) 
         '*) echo "missing go.sum entry" >&2; exit 1;; esac'
     )
 
-    with pytest.raises(
-        BuildFailed, match=r"go build of k8s\.io/kubernetes failed:\nmissing go\.sum"
-    ):
+    with pytest.raises(BuildFailed, match=r"go build of kubernetes-1\.35 failed:\nmissing go\.sum"):
         prepare(DEFAULT_KUBERNETES, print)
 
     assert unavailable()
@@ -81,7 +79,7 @@ def test_sources_that_the_sums_do_not_have_are_refused(
     shutil.copytree(modules_of(DEFAULT_KUBERNETES)[1].folder, folder)
     (folder / "go.sum").write_text("")
     monkeypatch.setattr("embedded_aws.kubernetes.modules._FOLDER", tmp_path / "modules")
-    for module in ("kubernetes-1.35", "etcd", "jobset"):
+    for module in ("kubernetes-1.35", "etcd", "managers"):
         shutil.copytree(folder, tmp_path / "modules" / module)
 
     with pytest.raises(BuildFailed, match=r"missing go\.sum entry"):

@@ -1,4 +1,4 @@
-"""A real control plane of Kubernetes: etcd, the API server, the scheduler, the controllers, JobSet.
+"""A real control plane of Kubernetes, with JobSet and Kueue if asked for.
 
 It is built from Go modules at locked sums (`prepare`), and started by `start`. Nothing else of the
 embedded AWS needs it.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from embedded_aws.private_files import write_private
@@ -27,11 +27,19 @@ class KeyPair:
     key: str
 
 
-def new_authority() -> KeyPair:
-    """Return a new certificate authority, called `kubernetes` as those of EKS's clusters are."""
-    key, name = ec.generate_private_key(ec.SECP256R1()), _name("kubernetes")
-    builder = _builder(name, name, key.public_key(), _AUTHORITY_LIFETIME).add_extension(
-        x509.BasicConstraints(ca=True, path_length=0), critical=True
+def new_authority(name: str = "kubernetes") -> KeyPair:
+    """Return a new certificate authority.
+
+    From memory: those of EKS's clusters are of RSA, 2048 bits. Kueue reads no other.
+
+    Args:
+        name: of it; by default that of EKS's.
+    """
+    key, subject = rsa.generate_private_key(65537, 2048), _name(name)
+    builder = (
+        _builder(subject, subject, key.public_key(), _AUTHORITY_LIFETIME)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
     )
     certificate = _pem(builder.sign(key, hashes.SHA256()))
     return KeyPair(certificate=certificate.decode(), key=_key_text(key))
@@ -51,7 +59,7 @@ class Authority:
     def __init__(self, folder: Path, pair: KeyPair) -> None:
         self._folder = folder
         key = serialization.load_pem_private_key(pair.key.encode(), password=None)
-        assert isinstance(key, ec.EllipticCurvePrivateKey)
+        assert isinstance(key, rsa.RSAPrivateKey)
         self._key = key
         self._name = x509.load_pem_x509_certificate(pair.certificate.encode()).subject
         self.file = folder / "ca.crt"
@@ -105,10 +113,10 @@ def _write_key(file: Path, key: ec.EllipticCurvePrivateKey) -> Path:
     return file
 
 
-def _key_text(key: ec.EllipticCurvePrivateKey) -> str:
+def _key_text(key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> str:
     return key.private_bytes(
         serialization.Encoding.PEM,
-        # The one that the API server reads the keys of service accounts in.
+        # The one that the API server reads the keys of service accounts in, and Kueue its CA's.
         serialization.PrivateFormat.TraditionalOpenSSL,
         serialization.NoEncryption(),
     ).decode()
@@ -132,7 +140,10 @@ def _alternative(name: str) -> x509.GeneralName:
 
 
 def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, lifetime: timedelta
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePublicKey | rsa.RSAPublicKey,
+    lifetime: timedelta,
 ) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (

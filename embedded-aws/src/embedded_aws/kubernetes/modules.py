@@ -17,22 +17,20 @@ _VERSION = "k8s.io/component-base/version"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoModule:
-    """A module of ours that requires the programs of one other.
+    """A module of ours that requires the programs of others.
 
     Attributes:
         folder: has its `go.mod` and `go.sum`.
         programs: package of each program, by the program's name.
         flags: of the linker, for all of them.
-        copied: folders of the required module that are kept beside the programs, by the name that
-            they get.
-        of: the required module.
+        copied: module and folder in it of what is kept beside the programs, by the name that it
+            gets.
     """
 
     folder: Path
     programs: Mapping[str, str]
-    of: str
     flags: str = ""
-    copied: Mapping[str, str] = field(default_factory=dict)
+    copied: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def patch_of(kubernetes: str) -> str:
@@ -61,23 +59,25 @@ def modules_of(kubernetes: str) -> tuple[GoModule, ...]:
     return (
         GoModule(
             folder=_FOLDER / f"kubernetes-{kubernetes}",
-            of="k8s.io/kubernetes",
             programs={name: f"k8s.io/kubernetes/cmd/{name}" for name in programs},
             # Without them the programs call themselves v0.0.0-master.
             flags=" ".join(f"-X {_VERSION}.{name}={value}" for name, value in values.items()),
         ),
         GoModule(
             folder=_FOLDER / "etcd",
-            of="go.etcd.io/etcd/server/v3",
             programs={"etcd": "go.etcd.io/etcd/server/v3"},
         ),
+        # In one module, most of what they are made of is compiled once.
         GoModule(
-            folder=_FOLDER / "jobset",
-            of="sigs.k8s.io/jobset",
-            programs={"jobset": "sigs.k8s.io/jobset"},
+            folder=_FOLDER / "managers",
+            programs={
+                "jobset": "sigs.k8s.io/jobset",
+                "kueue": "sigs.k8s.io/kueue/cmd/kueue",
+            },
             copied={
-                "jobset/crds": "config/components/crd/bases",
-                "jobset/webhooks": "config/components/webhook",
+                f"{name}/{folder}": (f"sigs.k8s.io/{name}", f"config/components/{folder}")
+                for name in ("jobset", "kueue")
+                for folder in ("crd", "webhook")
             },
         ),
     )

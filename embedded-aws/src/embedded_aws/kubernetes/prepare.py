@@ -50,7 +50,7 @@ def prepare(kubernetes: str, show: Callable[[str], None]) -> bool:
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".building-") as folder:
             made = Path(folder) / "made"
             made.mkdir()
-            show(f"building Kubernetes {patch_of(kubernetes)}, about seven minutes the first time")
+            show(f"building Kubernetes {patch_of(kubernetes)}, about nine minutes the first time")
             for module in modules:
                 _build(go, module, made, show)
             made.rename(target)
@@ -87,11 +87,10 @@ def _build(go: str, module: GoModule, made: Path, show: Callable[[str], None]) -
     for name, package in module.programs.items():
         output = ["-o", str(programs / name), package]
         _run([go, "build", "-trimpath", "-ldflags", f"-s -w {module.flags}", *output], module)
-    if module.copied:
-        source = _run([go, "list", "-m", "-f", "{{.Dir}}", module.of], module).strip()
-        for name, folder in module.copied.items():
-            # Files of the module cache are read-only.
-            shutil.copytree(Path(source) / folder, made / name, copy_function=shutil.copyfile)
+    for name, (other, folder) in module.copied.items():
+        source = _run([go, "list", "-m", "-f", "{{.Dir}}", other], module).strip()
+        # Files of the module cache are read-only.
+        shutil.copytree(Path(source) / folder, made / name, copy_function=shutil.copyfile)
     show(f"built {', '.join(module.programs)} in {time.monotonic() - started:.0f} s")
 
 
@@ -103,5 +102,5 @@ def _run(command: list[str], module: GoModule) -> str:
     )
     if done.returncode:
         end = "\n".join(done.stderr.strip().splitlines()[-_SHOWN_LINES:])
-        raise BuildFailed(f"{' '.join(command[:2])} of {module.of} failed:\n{end}")
+        raise BuildFailed(f"{' '.join(command[:2])} of {module.folder.name} failed:\n{end}")
     return done.stdout

@@ -34,6 +34,7 @@ class ControlPlaneSettings:
         vpc_access: name of a UNIX socket in the folder, by which the API server reaches nodes, pods
             and services: an HTTP proxy that knows CONNECT. Without it, they are not reached.
         jobset: the manager of JobSet runs, as on EKS once its user has installed it.
+        kueue: so does that of Kueue, for JobSets.
     """
 
     folder: str
@@ -43,6 +44,7 @@ class ControlPlaneSettings:
     authority: KeyPair = field(default_factory=new_authority, repr=False)
     vpc_access: str = ""
     jobset: bool = False
+    kueue: bool = False
 
     def to_json(self) -> str:
         """Return it in one line."""

@@ -23,7 +23,7 @@ from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.kubernetes.cache import programs
 from embedded_aws.kubernetes.certificates import Authority, write_new_key
 from embedded_aws.kubernetes.client import ApiClient, ApiRefusal
-from embedded_aws.kubernetes.jobset import install_jobset, jobset_arguments
+from embedded_aws.kubernetes.managers import JOBSET, KUEUE, Manager, register
 from embedded_aws.kubernetes.settings import ControlPlaneSettings
 from embedded_aws.private_files import open_private, write_private
 
@@ -85,7 +85,9 @@ class Supervisor:
         scheduler = self._kubeconfig("kube-scheduler", "system:kube-scheduler")
         self._run("kube-scheduler", f"--kubeconfig={scheduler}", "--leader-elect=false", _NO_PORT)
         if self._settings.jobset:
-            self._start_jobset()
+            self._start_manager(JOBSET)
+        if self._settings.kueue:
+            self._start_manager(KUEUE)
         return self._port
 
     def watch(self) -> None:
@@ -189,19 +191,22 @@ class Supervisor:
             f"--authorization-webhook-cache-unauthorized-ttl={_REMEMBERED}",
         ]
 
-    def _start_jobset(self) -> None:
-        install_jobset(self._client, self._programs / "jobset")
+    def _start_manager(self, manager: Manager) -> None:
         [port] = _free_ports(1)
-        names = ("localhost", _LOOPBACK)
-        folder = self._folder / "jobset"
+        folder = self._folder / manager.name
         folder.mkdir()
-        arguments = jobset_arguments(
-            self._client, self._authority, folder, self._programs / "jobset", port, names
+        arguments = register(
+            manager,
+            self._client,
+            folder=folder,
+            manifests=self._programs / manager.name,
+            host=_LOOPBACK,
+            port=port,
         )
         administrator = self._folder / f"{ADMINISTRATOR}.kubeconfig"
         self._write_kubeconfig(administrator, self._client.certificate, self._client.key)
-        self._run("jobset", f"--kubeconfig={administrator}", *arguments)
-        self._wait_for_port("jobset", port)
+        self._run(manager.name, f"--kubeconfig={administrator}", *arguments)
+        self._wait_for_port(manager.name, port)
 
     def _run(self, name: str, *arguments: str) -> None:
         with open_private(self._folder / f"{name}.log") as log:
