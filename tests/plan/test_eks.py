@@ -331,6 +331,16 @@ def test_its_rules_find_what_they_are_for(kubernetes: object, rule: str) -> None
     assert not {each for each in none if each.startswith("TS-EKS")}
 
 
+def test_more_nodes_than_a_group_may_have_are_found() -> None:
+    def found(nodes: int) -> list[str]:
+        instance = {"type": "trn1.32xlarge", "nodes": {"max": nodes}}
+        ami = {"ami": "ami-0123456789abcdef0"}
+        return [each.rule for each in judge(planned(instance={**instance, **ami}))]
+
+    assert "TS-EKS-024" in found(451)
+    assert "TS-EKS-024" not in found(450)
+
+
 def test_gaudi_is_said_to_have_ended() -> None:
     found = {each.rule for each in judge(planned("dl1.24xlarge", region="us-west-2"))}
 

@@ -23,7 +23,10 @@ from trainshed.preflight import SharedAnswers, Subject, ask_account, read_only_p
 
 # Rounds of calls that wait for one another; each costs the time of one call.
 MOST_CALLS_IN_A_ROW = 5
-EKS_READS = ("DescribeCluster", "DescribeClusterVersions", "DescribeNodegroup")
+EKS_READS = (
+    *("DescribeCluster", "DescribeClusterVersions", "DescribeNodegroup"),
+    *("ListClusters", "ListNodegroups"),
+)
 
 
 @pytest.fixture

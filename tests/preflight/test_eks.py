@@ -26,6 +26,8 @@ OF_EKS = {
     "eks:DescribeCluster",
     "eks:DescribeClusterVersions",
     "eks:DescribeNodegroup",
+    "eks:ListClusters",
+    "eks:ListNodegroups",
     "iam:GetRole",
 }
 
@@ -115,10 +117,16 @@ def test_a_node_group_that_was_deleted_by_hand(
         clusterName="train", nodegroupName=group, WaiterConfig={"Delay": 1}
     )
 
-    [finding] = account.ask()
+    account.aws.grant_quota("L-6D54EA21", 1, service="eks")
 
-    assert finding.rule == "TS-ACC-090"
+    [finding] = found_by(account.ask(), "TS-ACC-090")
+    [another] = found_by(account.ask(name="Second", kubernetes={"name": "train"}), "TS-ACC-106")
+
     assert "its AWS::EKS::Nodegroup was deleted" in finding.message
+    assert another.message == (
+        "the nodes are one more node group, and train has 1; the account's quota "
+        "'Managed node groups per cluster' (L-6D54EA21) is 1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -199,6 +207,37 @@ def test_a_zone_without_the_type_of_the_system_nodes(
     assert "usw2-az4 does not offer t2.absent to this account, and 2 system nodes" in (
         finding.message
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "rule", "needed", "said"),
+    [
+        pytest.param(
+            *("L-1194D53C", "TS-ACC-105", 1),
+            "the control plane is one more, and 0 are in us-west-2; the account's quota 'Clusters' "
+            "(L-1194D53C) is 0",
+            id="clusters",
+        ),
+        pytest.param(
+            *("L-BD136A63", "TS-ACC-107", 4),
+            "4 nodes are one managed node group; the account's quota 'Nodes per managed node "
+            "group' (L-BD136A63) is 3",
+            id="nodes",
+        ),
+    ],
+)
+def test_a_quota_of_eks_that_is_too_small(
+    account: EksAccount, code: str, rule: str, needed: int, said: str
+) -> None:
+    account.aws.grant_quota(code, needed, service="eks")
+    enough = account.ask()
+    account.aws.grant_quota(code, needed - 1, service="eks")
+
+    [finding] = found_by(account.ask(), rule)
+
+    assert found_by(enough, rule) == []
+    assert finding.message == said
+    assert f"--service-code eks --quota-code {code} --desired-value {needed} " in finding.remedy
 
 
 def test_the_policy_is_enough_and_each_action_of_eks_is_needed(

@@ -372,6 +372,25 @@ def test_quotas_are_needed_by_all_clusters_together(fleet: Planner) -> None:
     }
 
 
+def test_clusters_of_amazon_eks_need_quotas_of_it(fleet: Planner) -> None:
+    eks = """
+region: us-west-2
+orchestrator: eks
+network: {name: lab}
+kubernetes: {name: lab}
+instance: {type: trn1.32xlarge, nodes: {max: %d}}
+"""
+    one, two = f"name: OneCluster{eks % 2}", f"name: TwoCluster{eks % 8}"
+
+    found = needs(quota_changes(fleet(one), fleet(one, two)))
+
+    assert {code: found[code] for code in ("L-1194D53C", "L-6D54EA21", "L-BD136A63")} == {
+        "L-1194D53C": (1, 1),  # control planes
+        "L-6D54EA21": (2, 3),  # node groups of a control plane, with that of its system nodes
+        "L-BD136A63": (2, 8),  # nodes of a group
+    }
+
+
 def test_quotas_of_regions_and_accounts_are_apart(fleet: Planner) -> None:
     here = TRAIN + "account: '111122223333'\n"
     account = PLAIN.replace("p4d.24xlarge", "trn1.32xlarge") + "account: '444455556666'\n"

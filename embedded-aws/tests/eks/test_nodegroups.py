@@ -1,5 +1,6 @@
 """EKS managed node groups: what is refused, what they launch, which nodes join."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -252,6 +253,11 @@ def test_what_a_custom_ami_excludes_is_refused(
         pytest.param({"version": "1.36"}, "newer than the cluster's 1.35", id="version"),
         pytest.param({"scalingConfig": {"minSize": 1}}, "all be given, or none", id="sizes"),
         pytest.param(
+            {"scalingConfig": {"minSize": 1, "desiredSize": 1, "maxSize": 451}},
+            "ResourceLimitExceededException: 451 is more than the account's quota L-BD136A63",
+            id="quota",
+        ),
+        pytest.param(
             {"updateConfig": {"maxUnavailable": 1, "maxUnavailablePercentage": 1}},
             "Only one of maxUnavailable",
             id="update",
@@ -265,6 +271,47 @@ def test_what_a_custom_ami_excludes_is_refused(
 )
 def test_a_node_group_is_refused(nodes: NodeBench, fields: dict[str, Any], refusal: str) -> None:
     assert refusal in nodes.bench.refusal(nodes.eks.create_nodegroup, **nodes.fields(**fields))
+
+
+@pytest.fixture
+def grant(nodes: NodeBench) -> Iterator[Callable[[str, float], None]]:
+    """Grant a quota of EKS until the test ends."""
+    quotas = nodes.bench.aws.client("service-quotas")
+    granted: dict[str, float] = {}
+
+    def run(code: str, value: float) -> None:
+        found = quotas.get_service_quota(ServiceCode="eks", QuotaCode=code)["Quota"]
+        granted.setdefault(code, found["Value"])
+        nodes.bench.aws.grant_quota(code, value, service="eks")
+
+    yield run
+    for code, value in granted.items():
+        nodes.bench.aws.grant_quota(code, value, service="eks")
+
+
+def test_what_is_beyond_a_quota_is_refused_until_it_is_granted(
+    nodes: NodeBench, grant: Callable[[str, float], None]
+) -> None:
+    bench = nodes.bench
+    another = bench.cluster_fields(name=f"{bench.name}-2")
+    groups, clusters = "L-6D54EA21", "L-1194D53C"
+    grant(groups, 0)
+    grant(clusters, 0)
+
+    group = bench.refusal(nodes.eks.create_nodegroup, **nodes.fields())
+    cluster = bench.refusal(nodes.eks.create_cluster, **another)
+    grant(groups, 1)
+    grant(clusters, 100)
+    created = nodes.create()
+    nodes.eks.create_cluster(**another)
+    larger = bench.refusal(
+        nodes.eks.update_nodegroup_config, **nodes.named, scalingConfig={"maxSize": 451}
+    )
+
+    assert f"quota {groups} of EKS, which is 0" in group
+    assert f"quota {clusters} of EKS, which is 0" in cluster
+    assert created["status"] == "ACTIVE"
+    assert larger.startswith("ResourceLimitExceededException")
 
 
 def test_a_role_that_may_not_pass_the_node_role_creates_no_node_group(nodes: NodeBench) -> None:

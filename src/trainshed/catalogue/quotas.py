@@ -15,6 +15,11 @@ GP3_STORAGE = Quota(
     name="Storage for General Purpose SSD (gp3) volumes, in TiB",
 )
 
+# EKS user guide, "View and manage Amazon EKS and Fargate service quotas". Codes: as those above.
+EKS_CLUSTERS = Quota(service="eks", code="L-1194D53C", name="Clusters")
+EKS_NODE_GROUPS = Quota(service="eks", code="L-6D54EA21", name="Managed node groups per cluster")
+EKS_NODES = Quota(service="eks", code="L-BD136A63", name="Nodes per managed node group")
+
 
 def quota_for(instance: InstanceType, usage: str) -> Quota | None:
     """Return the quota of vCPUs that nodes count against, or None when there is none.

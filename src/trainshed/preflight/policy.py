@@ -4,7 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from trainshed.catalogue import quota_for
-from trainshed.catalogue.quotas import ELASTIC_IPS, NAT_GATEWAYS, VPCS
+from trainshed.catalogue.quotas import (
+    EKS_CLUSTERS,
+    EKS_NODE_GROUPS,
+    EKS_NODES,
+    ELASTIC_IPS,
+    NAT_GATEWAYS,
+    VPCS,
+)
 from trainshed.findings.rule import checks_of
 from trainshed.plan import ClusterPlan
 from trainshed.preflight.rules.bootstrap import BOOTSTRAP_VERSION
@@ -93,9 +100,10 @@ def _quotas(subject: Subject) -> list[str]:
     plan = subject.plan
     vcpus = quota_for(plan.instance, plan.capacity.kind)
     for_network = () if plan.network.vpc_id else (VPCS, ELASTIC_IPS, NAT_GATEWAYS)
+    for_kubernetes = (EKS_CLUSTERS, EKS_NODE_GROUPS, EKS_NODES) if plan.control_plane else ()
     return [
         _arn(plan, "servicequotas", f"{quota.service}/{quota.code}")
-        for quota in (*([vcpus] if vcpus else []), *for_network)
+        for quota in (*([vcpus] if vcpus else []), *for_network, *for_kubernetes)
     ]
 
 
@@ -147,6 +155,7 @@ _RESOURCES: Mapping[str, Callable[[Subject], list[str]]] = {
     "ec2:DescribeVpcs": _for_new_network,
     "eks:DescribeCluster": _eks_cluster,
     "eks:DescribeNodegroup": _node_groups,
+    "eks:ListNodegroups": _eks_cluster,
     "fsx:DescribeFileSystems": _anything_if(lambda plan: plan.lustre and plan.lustre.existing),
     "iam:GetRole": _roles,
     "kms:DescribeKey": _key,

@@ -22,6 +22,7 @@ from embedded_aws.eks.calls import answers, in_use, invalid, invalid_request, la
 from embedded_aws.eks.calls import unsupported as not_done
 from embedded_aws.eks.cluster_versions import ClusterVersion, supported_version
 from embedded_aws.eks.control_planes import control_planes
+from embedded_aws.eks.quotas import CLUSTERS, check_quota
 from embedded_aws.eks.tables import (
     access_entries,
     addons,
@@ -51,6 +52,7 @@ def create_cluster(call: Call) -> dict[str, Any]:
     given, name = call.params, call.params["name"]
     if name in clusters(call):
         raise in_use(f"Cluster already exists with name: {name}")
+    check_quota(call, CLUSTERS, len(clusters(call)) + 1)
     version = supported_version(given.get("version"))
     if planes := control_planes():
         planes.check(version.name)

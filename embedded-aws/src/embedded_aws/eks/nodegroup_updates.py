@@ -21,6 +21,7 @@ from embedded_aws.eks.calls import answers, invalid, invalid_request
 from embedded_aws.eks.nodegroup_health import issues_of, nodes_of
 from embedded_aws.eks.nodegroup_settings import check_settings, sizes_of
 from embedded_aws.eks.nodegroups import found
+from embedded_aws.eks.quotas import NODES, check_quota
 from embedded_aws.eks.tables import cluster_of
 from embedded_aws.eks.updates import start_update
 
@@ -34,6 +35,7 @@ def update_nodegroup_config(call: Call) -> dict[str, Any]:
     group, given = found(call), call.params
     check_settings(given)
     sizes = sizes_of({**group["scalingConfig"], **given.get("scalingConfig", {})})
+    check_quota(call, NODES, sizes["maxSize"])
     changed = {
         "scalingConfig": sizes,
         "labels": _labels(group.get("labels", {}), given.get("labels", {})),

@@ -20,6 +20,7 @@ from embedded_aws.eks.access_entries import add_entry, entry_for
 from embedded_aws.eks.calls import answers, in_use, invalid, invalid_request, later, not_found, page
 from embedded_aws.eks.nodegroup_health import have_arrived, issues_of, nodes_of
 from embedded_aws.eks.nodegroup_settings import check_settings, sizes_of
+from embedded_aws.eks.quotas import GROUPS, NODES, check_quota
 from embedded_aws.eks.tables import access_entries, cluster_of, nodegroups, of_cluster
 
 _READY_SECONDS, _FAILED_SECONDS, _DELETION_SECONDS = 120, 900, 120
@@ -40,7 +41,9 @@ def create_nodegroup(call: Call) -> dict[str, Any]:
         raise in_use(
             f"NodeGroup already exists with name {name} and cluster name {cluster['name']}"
         )
+    check_quota(call, GROUPS, len(of_cluster(nodegroups(call), cluster["name"])) + 1)
     check_settings(given)
+    check_quota(call, NODES, sizes_of(given.get("scalingConfig", {}))["maxSize"])
     roles.check_trust(call, given["nodeRole"], roles.NODES)
     roles.check_passable(call, given["nodeRole"], roles.CLUSTER)
     _check_subnets(call, cluster, given["subnets"])

@@ -1,9 +1,10 @@
-"""Quotas in Service Quotas: EC2's, of which moto has none, and what moto has.
+"""Quotas in Service Quotas: EC2's and EKS's, of which moto has none, and what moto has.
 
 Documented: the codes, the names and the unit (vCPU). Inferred: the values: AWS's published default
-for accelerator instances is 0; accounts differ. Documented: RequestServiceQuotaIncrease makes a
-request, which is PENDING until somebody at AWS decides; here the control of `grants.py` sets the
-value.
+for accelerator instances is 0; accounts differ. EKS user guide, "View and manage Amazon EKS and
+Fargate service quotas": those of EKS; their codes are from scripts of others. Documented:
+RequestServiceQuotaIncrease makes a request, which is PENDING until somebody at AWS decides; here
+the control of `grants.py` sets the value.
 """
 
 import time
@@ -17,7 +18,11 @@ from embedded_aws.service_quotas.grants import applied_in
 # A quota, as GetServiceQuota returns it.
 Quota = dict[str, Any]
 
-_NAMES = {
+_SERVICES = {
+    "ec2": "Amazon Elastic Compute Cloud (Amazon EC2)",
+    "eks": "Amazon Elastic Kubernetes Service (Amazon EKS)",
+}
+_EC2 = {
     "L-417A185B": "Running On-Demand P instances",
     "L-DB2E81BA": "Running On-Demand G and VT instances",
     "L-6E869C2A": "Running On-Demand DL instances",
@@ -37,18 +42,27 @@ _NAMES = {
     "L-0263D0A3": "EC2-VPC Elastic IPs",
     "L-34B43A08": "All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests",
 }
-_DEFAULTS = {"L-1216C47A": 5.0, "L-34B43A08": 5.0, "L-0263D0A3": 5.0}
+_EKS = {
+    "L-1194D53C": "Clusters",
+    "L-6D54EA21": "Managed node groups per cluster",
+    "L-BD136A63": "Nodes per managed node group",
+}
+_NAMES = {"ec2": _EC2, "eks": _EKS}
+_DEFAULTS = {
+    **{"L-1216C47A": 5.0, "L-34B43A08": 5.0, "L-0263D0A3": 5.0},
+    **{"L-1194D53C": 100.0, "L-6D54EA21": 30.0, "L-BD136A63": 450.0},
+}
 
 _requests = table("service-quotas", "requests")
 
 
-def _ec2_quota(call: Call, code: str) -> Quota:
+def _quota(call: Call, service: str, code: str) -> Quota:
     return {
-        "ServiceCode": "ec2",
-        "ServiceName": "Amazon Elastic Compute Cloud (Amazon EC2)",
-        "QuotaArn": call.arn("servicequotas", f"ec2/{code}"),
+        "ServiceCode": service,
+        "ServiceName": _SERVICES[service],
+        "QuotaArn": call.arn("servicequotas", f"{service}/{code}"),
         "QuotaCode": code,
-        "QuotaName": _NAMES[code],
+        "QuotaName": _NAMES[service][code],
         "Value": _DEFAULTS.get(code, 0.0),
         "Unit": "None",
         "Adjustable": True,
@@ -58,8 +72,8 @@ def _ec2_quota(call: Call, code: str) -> Quota:
 
 def _defaults(call: Call, service: str) -> list[Quota]:
     """Return every quota that the embedded AWS has of a service."""
-    if service == "ec2":
-        return [_ec2_quota(call, code) for code in _NAMES]
+    if service in _NAMES:
+        return [_quota(call, service, code) for code in _NAMES[service]]
     found: list[Quota] = call.backend("service-quotas").list_aws_default_service_quotas(service)
     return found
 
@@ -68,6 +82,11 @@ def _applied(call: Call, quota: Quota) -> Quota:
     granted = applied_in(call.account, call.region)
     key = quota["ServiceCode"], quota["QuotaCode"]
     return {**quota, "Value": granted.get(key, quota["Value"])}
+
+
+def applied_value(call: Call, service: str, code: str) -> float:
+    """Return what an account may have of a quota of EC2 or EKS."""
+    return float(_applied(call, _quota(call, service, code))["Value"])
 
 
 def _named(call: Call) -> Quota:

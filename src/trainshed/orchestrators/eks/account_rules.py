@@ -4,8 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainshed.account.deployed_stacks import DeployedStack, find_stack
+from trainshed.account.quotas import find_quota
 from trainshed.aws import accepting
+from trainshed.catalogue import Quota, increase_command
 from trainshed.catalogue.kubernetes import SYSTEM_NODES, SYSTEM_TYPE
+from trainshed.catalogue.quotas import EKS_CLUSTERS, EKS_NODE_GROUPS, EKS_NODES
 from trainshed.findings import Basis, Finding, Severity, Violation, rule
 from trainshed.orchestrators import Orchestrator
 from trainshed.plan.control_plane import ControlPlanePlan
@@ -14,6 +17,9 @@ from trainshed.preflight.rules.capacity import zones_offering
 from trainshed.preflight.subject import Subject, accounts
 
 _CLUSTER, _GROUP = "AWS::EKS::Cluster", "AWS::EKS::Nodegroup"
+_QUOTA_ACTIONS = ("servicequotas:GetServiceQuota", "servicequotas:GetAWSDefaultServiceQuota")
+_STACK_ACTIONS = ("cloudformation:DescribeStacks", "cloudformation:ListStackResources")
+_QUOTAS = ("https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html",)
 _API = "https://docs.aws.amazon.com/eks/latest/APIReference"
 
 
@@ -132,11 +138,7 @@ def version_is_offered(subject: Subject) -> Iterator[Violation]:
 The name of an EKS cluster is unique in an account and region, so the creation of the control plane
 fails while another cluster has it, for instance one that eksctl made.
 """,
-    actions=(
-        "cloudformation:DescribeStacks",
-        "cloudformation:ListStackResources",
-        "eks:DescribeCluster",
-    ),
+    actions=(*_STACK_ACTIONS, "eks:DescribeCluster"),
     sources=(f"{_API}/API_CreateCluster.html",),
     severity=Severity.ERROR,
 )
@@ -210,4 +212,108 @@ def private_endpoint(subject: Subject) -> Iterator[Violation]:
             message="the API server is reached from its VPC alone: on this machine, trainshed kube "
             "and kubectl work only if it is in the VPC, or a VPN or peering leads there",
             remedy="run them in the VPC, or name the ranges of your offices in public_cidrs",
+        )
+
+
+@rule(
+    "TS-ACC-105",
+    over=accounts,
+    orchestrators=(Orchestrator.EKS,),
+    title="The account may not have another EKS cluster",
+    when="the control plane is not deployed yet",
+    why="""
+A control plane is an EKS cluster, of which a region of an account has at most 100 by default. EKS
+refuses one more, and the stack is rolled back.
+""",
+    actions=(*_QUOTA_ACTIONS, *_STACK_ACTIONS, "eks:ListClusters"),
+    sources=_QUOTAS,
+    severity=Severity.ERROR,
+)
+def cluster_quota(subject: Subject) -> Iterator[Violation]:
+    """A new control plane takes one."""
+    if find_stack(subject.aws, _control_plane(subject).stack_name):
+        return
+    there = sum(1 for _ in subject.aws.pages("eks", "list_clusters", "clusters"))
+    yield from _beyond(
+        subject,
+        EKS_CLUSTERS,
+        there + 1,
+        ("kubernetes", "name"),
+        f"the control plane is one more, and {there} are in {subject.plan.region}",
+        "let clusters share a control plane (kubernetes.name)",
+    )
+
+
+@rule(
+    "TS-ACC-106",
+    over=accounts,
+    orchestrators=(Orchestrator.EKS,),
+    title="The control plane may not have another node group",
+    when="the control plane is deployed, and the cluster's nodes are not",
+    why="""
+Clusters that share a control plane have a node group each, beside that of its system nodes. A
+control plane has at most 30 by default. EKS refuses one more, and the deployment is rolled back.
+""",
+    actions=(*_QUOTA_ACTIONS, *_STACK_ACTIONS, "eks:ListNodegroups"),
+    sources=_QUOTAS,
+    severity=Severity.ERROR,
+)
+def node_group_quota(subject: Subject) -> Iterator[Violation]:
+    """The nodes of a cluster take one."""
+    stack = find_stack(subject.aws, subject.plan.name)
+    if stack and stack.ids(_GROUP):
+        return
+    name = _control_plane(subject).name
+    groups = []
+    with accepting("ResourceNotFoundException"):
+        groups = [*subject.aws.pages("eks", "list_nodegroups", "nodegroups", clusterName=name)]
+    if groups:
+        yield from _beyond(
+            subject,
+            EKS_NODE_GROUPS,
+            len(groups) + 1,
+            ("kubernetes", "name"),
+            f"the nodes are one more node group, and {name} has {len(groups)}",
+            "give the cluster a control plane of its own (kubernetes.name)",
+        )
+
+
+@rule(
+    "TS-ACC-107",
+    over=accounts,
+    orchestrators=(Orchestrator.EKS,),
+    title="A node group may not have as many nodes",
+    when="always",
+    why="""
+The nodes of a cluster are one managed node group, which has at most 450 nodes by default. EKS
+refuses a larger one, and the deployment is rolled back.
+""",
+    actions=_QUOTA_ACTIONS,
+    sources=_QUOTAS,
+    answers=("TS-EKS-024",),
+    severity=Severity.ERROR,
+)
+def node_quota(subject: Subject) -> Iterator[Violation]:
+    """All nodes are in one group."""
+    nodes = subject.plan.nodes.max
+    yield from _beyond(
+        subject,
+        EKS_NODES,
+        nodes,
+        ("instance", "nodes", "max"),
+        f"{nodes} nodes are one managed node group",
+        "take fewer nodes",
+    )
+
+
+def _beyond(
+    subject: Subject, quota: Quota, needed: int, path: tuple[str, ...], what: str, otherwise: str
+) -> Iterator[Violation]:
+    value = find_quota(subject.aws, quota).value
+    if needed > value:
+        yield Violation(
+            path=path,
+            message=f"{what}; the account's quota {quota.name!r} ({quota.code}) is {value:g}",
+            remedy=f"{otherwise}, or ask for more: "
+            + increase_command(quota, needed, subject.plan.region),
         )

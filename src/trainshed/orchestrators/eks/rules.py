@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from trainshed.catalogue import AcceleratorFamily
+from trainshed.catalogue import AcceleratorFamily, increase_command
 from trainshed.catalogue.kubernetes import default_kubernetes
+from trainshed.catalogue.quotas import EKS_NODES
 from trainshed.checks import clusters
 from trainshed.day import today
 from trainshed.findings import Basis, Severity, Violation, rule
@@ -14,6 +15,9 @@ from trainshed.plan import ClusterPlan
 
 _EVERYWHERE = IPv4Network("0.0.0.0/0")
 _ACCESS = "https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html"
+# EKS user guide, "View and manage Amazon EKS and Fargate service quotas".
+_NODES_BY_DEFAULT = 450
+_QUOTAS = "https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html"
 _ENDPOINT = "https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html"
 
 
@@ -147,4 +151,33 @@ def gaudi(plan: ClusterPlan) -> Iterator[Violation]:
             "1.21 of 2025, and EFA's device plugin has not named it since July 2026",
             remedy="name an AMI of your own in instance.ami, because trainshed bakes none for this "
             "Kubernetes; for new work, take trn1 or p4d",
+        )
+
+
+@rule(
+    "TS-EKS-024",
+    over=clusters,
+    orchestrators=(Orchestrator.EKS,),
+    title="More nodes than a managed node group may have by default",
+    why="""
+The nodes of a cluster are one managed node group, so that all are launched by one template. A node
+group has at most 450 nodes by default; EKS refuses a larger one, and the deployment is rolled back.
+AWS may take days to grant a larger quota.
+""",
+    sources=(_QUOTAS,),
+    example="""
+orchestrator: eks
+instance: {type: trn1.32xlarge, nodes: {max: 451}}
+kubernetes: {access: [{role: MachineLearning}]}
+""",
+)
+def nodes_of_a_group(plan: ClusterPlan) -> Iterator[Violation]:
+    """The account must have room for every node in one group."""
+    if plan.nodes.max > _NODES_BY_DEFAULT:
+        yield Violation(
+            path=("instance", "nodes", "max"),
+            message=f"{plan.nodes.max} nodes are one managed node group, which has at most "
+            f"{_NODES_BY_DEFAULT} by default",
+            remedy="if the account's quota is lower, ask for more: "
+            f"{increase_command(EKS_NODES, plan.nodes.max, plan.region)}",
         )
