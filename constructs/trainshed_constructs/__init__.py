@@ -33,6 +33,7 @@ from trainshed_constructs.kubernetes.control_plane import EksControlPlane
 from trainshed_constructs.kubernetes.node_config import add_node_config
 from trainshed_constructs.kubernetes.node_group import AcceleratorNodes, SystemNodes
 from trainshed_constructs.kubernetes.pod_identity import JobIdentity
+from trainshed_constructs.kubernetes.pod_logs import PodLogs
 from trainshed_constructs.network.efa_security_group import EfaSecurityGroup
 from trainshed_constructs.network.existing_network import ExistingNetwork
 from trainshed_constructs.network.tcp_security_group import TcpSecurityGroup
@@ -67,6 +68,7 @@ __all__ = [
     "NewRepositoryName",
     "NodeRole",
     "PinnedAmi",
+    "PodLogs",
     "ReplacementGuard",
     "SystemNodes",
     "TcpSecurityGroup",

@@ -8,7 +8,7 @@ from constructs import Construct
 from trainshed.orchestrators.eks.traits import POD_ADDRESSES
 from trainshed.plan import ClusterPlan
 from trainshed.plan.control_plane import ControlPlanePlan
-from trainshed_constructs import AddOns, EksControlPlane, SystemNodes, UnprotectOnRollback
+from trainshed_constructs import AddOns, EksControlPlane, PodLogs, SystemNodes, UnprotectOnRollback
 from trainshed_stacks.network_stack import NetworkStack
 from trainshed_stacks.owned_stack import OwnedStack
 
@@ -67,10 +67,11 @@ class ControlPlaneStack(OwnedStack):
         for each in add_ons.before_nodes:
             system.group.add_resource_dependency(each)
         add_ons.after(system.group)
+        pod_logs = PodLogs(self, "PodLogs", cluster_name=control_plane.name, nodes=system.group)
         protection = UnprotectOnRollback(self, "Protection", eks_cluster=control_plane.name)
-        protection.before(self.kubernetes, add_ons, system)
+        protection.before(self.kubernetes, add_ons, system, pod_logs)
         released = protection.after_cluster(self.kubernetes.cluster)
-        for later in (*self.kubernetes.access_entries, add_ons, system):
+        for later in (*self.kubernetes.access_entries, add_ons, system, pod_logs):
             later.node.add_dependency(released)
 
     def nodes_group(self, scope: Construct) -> ec2.ISecurityGroup:

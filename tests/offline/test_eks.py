@@ -97,7 +97,10 @@ def test_its_control_plane_is_closed_and_has_all_add_ons(aws: EmbeddedAws) -> No
         name: eks.describe_addon(clusterName="kube", addonName=name)["addon"]["status"]
         for name in eks.list_addons(clusterName="kube")["addons"]
     } == dict.fromkeys(
-        ("coredns", "eks-node-monitoring-agent", "eks-pod-identity-agent", "kube-proxy", "vpc-cni"),
+        (
+            *("coredns", "eks-node-monitoring-agent", "eks-pod-identity-agent", "kube-proxy"),
+            *("amazon-cloudwatch-observability", "vpc-cni"),
+        ),
         "ACTIVE",
     )
 

@@ -195,8 +195,34 @@ def test_add_ons_come_in_an_order_that_does_not_hang(stacks: Mapping[str, Resour
         name, depends = add_ons[before]
         assert name in waits_for
         assert group not in depends
-    for after in ("coredns", "eks-node-monitoring-agent"):
+    for after in ("coredns", "eks-node-monitoring-agent", "amazon-cloudwatch-observability"):
         assert group in add_ons[after][1]
+
+
+def test_what_pods_print_is_kept_for_three_months_and_nothing_is_billed_by_observation(
+    stacks: Mapping[str, Resources],
+) -> None:
+    resources = stacks["KubeControlPlane"]
+    [add_on] = [
+        each
+        for each in of(resources, "AWS::EKS::Addon")
+        if each["AddonName"] == "amazon-cloudwatch-observability"
+    ]
+    kept = {each.get("LogGroupName"): each for each in of(resources, "AWS::Logs::LogGroup")}
+    collected = json.loads(add_on["ConfigurationValues"])["agent"]["config"]["logs"]
+
+    assert kept["/aws/containerinsights/kube/application"]["RetentionInDays"] == 90
+    assert collected == {
+        "metrics_collected": {"kubernetes": {"enhanced_container_insights": False}}
+    }
+    [role] = [
+        each
+        for each in of(resources, "AWS::IAM::Role")
+        if "PutLogEvents" in json.dumps(each) and "pods.eks" in json.dumps(each)
+    ]
+    assert "ManagedPolicyArns" not in role
+    [identity] = add_on["PodIdentityAssociations"]
+    assert identity["ServiceAccount"] == "cloudwatch-agent"
 
 
 def test_the_network_of_pods_has_a_role_of_its_own(stacks: Mapping[str, Resources]) -> None:
