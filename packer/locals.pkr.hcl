@@ -1,9 +1,11 @@
 # What follows from the variables and the pins: base, names, tags, scripts.
 
 locals {
+  # Canonical's AMIs for EKS are on Ubuntu 24.04, on which Intel supports kernel 6.8.
+  habana_base = local.agent == "eks" ? "ubuntu-24.04_6.8" : "ubuntu-22.04"
   # The build instance only compiles for an accelerator; NVIDIA's modules take longest.
   accelerators = {
-    habana = { base = var.habana_base, instance_type = "m6i.xlarge" }
+    habana = { base = coalesce(var.habana_base, local.habana_base), instance_type = "m6i.xlarge" }
     neuron = { base = var.neuron_base, instance_type = "m6i.xlarge" }
     nvidia = { base = var.nvidia_base, instance_type = "m6i.2xlarge" }
   }

@@ -41,31 +41,32 @@ variable "orchestrator" {
     error_message = "An AMI for EKS has the kubelet of one Kubernetes version, that of its cluster. Use orchestrator=eks-1.34, eks-1.35 or eks-1.36."
   }
   validation {
-    condition     = contains(["ec2", "ecs", "eks-1.32", "eks-1.34", "eks-1.35", "eks-1.36", "batch", "eks"], var.orchestrator)
+    condition     = contains(["ec2", "ecs", "eks-1.34", "eks-1.35", "eks-1.36", "batch", "eks"], var.orchestrator)
     error_message = "The orchestrator is ec2, ecs, or EKS with a Kubernetes version, for instance eks-1.35. For Slurm and other schedulers of your own, use ec2."
   }
 }
 
 variable "habana_base" {
   type        = string
-  default     = "ubuntu-22.04"
-  description = "Distribution under a habana AMI."
+  default     = null
+  description = "Distribution under a habana AMI; null is ubuntu-22.04 for ec2 and ecs, and ubuntu-24.04_6.8, with kernel 6.8, for eks."
 
   validation {
     condition     = var.habana_base != "amazon-linux-2"
-    error_message = "Amazon Linux 2 ended on 2026-06-30, and Gaudi software for it ended with 1.15. Use habana_base=ubuntu-22.04."
+    error_message = "Amazon Linux 2 ended on 2026-06-30, and Gaudi software for it ended with 1.15. Leave out habana_base."
   }
   validation {
     condition     = var.habana_base != "amazon-linux-2023"
-    error_message = "Intel never released Gaudi software for Amazon Linux 2023: the support matrices of 1.14 to 1.21 name Ubuntu, RHEL, SUSE, Debian and TencentOS only. Use habana_base=ubuntu-22.04."
+    error_message = "Intel never released Gaudi software for Amazon Linux 2023: the support matrices of 1.14 to 1.21 name Ubuntu, RHEL, SUSE, Debian and TencentOS only. Leave out habana_base."
   }
   validation {
     condition     = var.habana_base != "ubuntu-24.04"
-    error_message = "Intel's 1.21, the last release for first-generation Gaudi, lists Ubuntu 24.04 with kernel 6.8 only, and a later one is pinned there. Use habana_base=ubuntu-22.04."
+    error_message = "Intel's 1.21, the last release for first-generation Gaudi, lists Ubuntu 24.04 with kernel 6.8 only, and a later one is pinned there. Leave out habana_base: for eks it is ubuntu-24.04_6.8."
   }
   validation {
-    condition     = contains(["ubuntu-22.04", "ubuntu-24.04", "amazon-linux-2", "amazon-linux-2023"], var.habana_base)
-    error_message = "The base of a habana AMI is ubuntu-22.04, the one this template has pins for."
+    # coalesce(), because contains(null) is an error.
+    condition     = contains(["ubuntu-22.04", "ubuntu-24.04_6.8", "ubuntu-24.04", "amazon-linux-2", "amazon-linux-2023"], coalesce(var.habana_base, "ubuntu-22.04"))
+    error_message = "The base of a habana AMI is ubuntu-22.04 for ec2 and ecs, and ubuntu-24.04_6.8 for eks; this template has pins for these."
   }
 }
 

@@ -31,7 +31,7 @@ from trainshed.aws import Region, regions
 ROOT = Path(__file__).resolve().parents[1]
 ASSEMBLY = "cdk.out"
 CLUSTER, CELL = "TrainCluster", ("neuron", "ecs")
-EKS_FILE, EKS_CELL = "examples/trn1-eks.yaml", ("neuron", "eks-1.35")
+EKS_FILE, EKS_CELL = "examples/dl1-eks.yaml", ("habana", "eks-1.35")
 # Who gives Kubernetes what the cluster needs, and who trains.
 EKS_ROLES = ("Operator", "MachineLearning")
 # `TrainNetwork |  3/26 | 10:14:06 AM | CREATE_COMPLETE | ...`

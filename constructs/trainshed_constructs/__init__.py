@@ -29,6 +29,7 @@ from trainshed_constructs.custom_resources.unprotect_on_rollback.construct impor
 from trainshed_constructs.encrypt_with_key import encrypt_with_key
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.kubernetes.add_ons import AddOns
+from trainshed_constructs.kubernetes.bootstrap_script import add_bootstrap_script
 from trainshed_constructs.kubernetes.control_plane import EksControlPlane
 from trainshed_constructs.kubernetes.node_config import add_node_config
 from trainshed_constructs.kubernetes.node_group import AcceleratorNodes, SystemNodes
@@ -75,6 +76,7 @@ __all__ = [
     "TrainingNetwork",
     "TrainingRepository",
     "UnprotectOnRollback",
+    "add_bootstrap_script",
     "add_node_config",
     "disable_environment",
     "encrypt_with_key",

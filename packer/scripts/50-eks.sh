@@ -42,6 +42,16 @@ SystemdCgroup = $cgroup
 EOF
 }
 
+# How many pods a node takes, the bootstrap reads in a file, and asks EC2 for a type that is not in
+# it: of Gaudi's, EC2 knows nothing since July 2026. The number is that of amazon-eks-ami's file:
+# 15 interfaces, each with 49 addresses for pods, and two pods with the node's own.
+add_gaudi_to_max_pods() {
+  local file=/etc/eks/eni-max-pods.txt
+  [[ -e $file ]] || die eks "the source AMI has no $file" \
+    "see where its bootstrap learns how many pods a node takes, and change 50-eks.sh"
+  grep -q '^dl1\.24xlarge ' "$file" || echo 'dl1.24xlarge 737' >>"$file"
+}
+
 # The kubelet is that of the pinned AMI; the bootstrap would take a newer one from the snap store
 # while the node joins. A held snap is refreshed all the same when it is named.
 stop_kubelet_refresh() {
@@ -54,7 +64,7 @@ stop_kubelet_refresh() {
 # Kubernetes, containerd and nodeadm are those of the source AMI, which is pinned by name: they
 # are released together, against one Kubernetes version.
 if is_ubuntu; then
-  # The one with Canonical's kubelet; not seen running with any accelerator.
+  # The one with Canonical's kubelet; not seen running with any accelerator of ours.
   require_command containerd
   require_command "$BOOTSTRAP"
   [[ -e $TEMPLATE ]] || die eks "the source AMI has no $TEMPLATE" \
@@ -67,6 +77,7 @@ if is_ubuntu; then
   # Habana's device plugin hands out the cards; the runtime must not add all of them to every pod
   # (docs.habana.ai, Kubernetes installation).
   if [[ $TRAINSHED_ACCELERATOR == habana ]]; then
+    add_gaudi_to_max_pods
     sed -i -e 's/^#* *\(mount_accelerators\) *=.*/\1 = false/' \
       -e 's/^#* *\(visible_devices_all_as_default\) *=.*/\1 = false/' \
       /etc/habana-container-runtime/config.toml

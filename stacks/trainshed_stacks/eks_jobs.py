@@ -11,6 +11,7 @@ from trainshed_constructs import (
     FailedBootLimit,
     JobIdentity,
     NodeRole,
+    add_bootstrap_script,
     add_node_config,
     grant_pull,
     suspend_node_group,
@@ -39,14 +40,26 @@ def add_eks(
     if repository:
         grant_pull(repository, role.role)
     user_data = ec2.MultipartUserData()
-    add_node_config(
-        user_data,
-        cluster=kubernetes.cluster,
-        service_cidr=plan.control_plane.service_cidr,
-        labels={CLUSTER_LABEL: cluster.name},
-        taint=plan.pod.taint,
-        max_pods_expression=plan.max_pods.expression,
-    )
+    labels, services = {CLUSTER_LABEL: cluster.name}, plan.control_plane.service_cidr
+    expression = plan.max_pods.expression
+    if plan.bootstrap_script:
+        add_bootstrap_script(
+            user_data,
+            cluster=kubernetes.cluster,
+            service_cidr=services,
+            labels=labels,
+            taint=plan.pod.taint,
+            max_pods=plan.max_pods.count if expression else None,
+        )
+    else:
+        add_node_config(
+            user_data,
+            cluster=kubernetes.cluster,
+            service_cidr=services,
+            labels=labels,
+            taint=plan.pod.taint,
+            max_pods_expression=expression,
+        )
     template = launch.template(
         image_id=launch.image_id,
         instance_type=cluster.instance.name,

@@ -111,5 +111,5 @@ def test_an_ami_for_what_is_like_nothing_is_answered_with_all_there_is(
     answer = trainshed("offline", "ami", "neuron", "xx")
 
     assert answer.err == (
-        "error: agent 'xx' is not known (known: ec2, ecs, eks-1.32, eks-1.34, eks-1.35, eks-1.36)\n"
+        "error: agent 'xx' is not known (known: ec2, ecs, eks-1.34, eks-1.35, eks-1.36)\n"
     )

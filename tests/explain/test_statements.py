@@ -90,7 +90,7 @@ def test_a_cluster_of_one_node_without_efa_has_no_placement_group(name: str) -> 
 
 def base_of(instance: InstanceType) -> str | None:
     family = instance.accelerator.family
-    return PINS.base_of(family) if family is not AcceleratorFamily.QUALCOMM else None
+    return PINS.base_of(family, "ecs") if family is not AcceleratorFamily.QUALCOMM else None
 
 
 @types

@@ -19,7 +19,7 @@ CELLS = [
         for accelerator in ("habana", "neuron", "nvidia")
         for orchestrator in ("ec2", "ecs")
     ),
-    pytest.param(("habana", "eks-1.32"), id="habana-eks-1.32"),
+    pytest.param(("habana", "eks-1.35"), id="habana-eks-1.35"),
     pytest.param(("neuron", "eks-1.35"), id="neuron-eks-1.35"),
     pytest.param(("neuron", "eks-1.36"), id="neuron-eks-1.36"),
     pytest.param(("nvidia", "eks-1.34"), id="nvidia-eks-1.34"),

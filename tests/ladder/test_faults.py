@@ -113,7 +113,7 @@ def test_a_machine_that_never_opens_ssh_is_given_up(
     assert source.read_text() != patient
     aws.fail(AwsFault(service=GUESTS, operation=OPEN_SSH))
 
-    bake = failures.bake("habana", "eks-1.32", "no-ssh", template=copy)
+    bake = failures.bake("habana", "eks-1.35", "no-ssh", template=copy)
 
     assert "Timeout waiting for SSH" in bake.log
     assert "TerminateInstances" in bake.recorder.actions

@@ -51,7 +51,7 @@ def test_it_deploys_a_cluster_of_eks_whose_nodes_have_what_was_planned() -> None
     for stack in ("TrainNetwork", "TrainControlPlane", "TrainCluster"):
         assert any(re.match(rf"│ {stack} +│ CREATE_COMPLETE +│", line) for line in lines), stack
     nodes = [line for line in lines if line.startswith("│ ip-")]
-    assert [re.findall(r"│ (\d+) +│ (\d+) +│", line) for line in nodes] == [[("16", "8")]] * 4
+    assert [re.findall(r"│ (\d+) +│ (\d+) +│", line) for line in nodes] == [[("8", "4")]] * 4
     assert "all 4 nodes have what was planned" in lines
 
 

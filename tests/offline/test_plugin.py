@@ -109,7 +109,7 @@ def test_every_stand_in_has_a_root_to_boot(clean_aws: EmbeddedAws, cell: str) ->
 
     assert len(fitting) == 1
     pins = read_pins(packer_folder() / "pins.json")
-    base = pins.base_of(cell.partition("/")[0])
+    base = pins.base_of(*cell.split("/"))
     assert images[0]["RootDeviceName"] == pins.bases[base].root_device
     assert {"Key": "trainshed:base", "Value": base} in images[0]["Tags"]
 
@@ -128,7 +128,12 @@ def test_every_ami_that_can_be_baked_mounts_the_instance_store_as_its_first_boot
 
 
 def test_every_ami_that_can_be_baked_has_the_root_of_its_base() -> None:
-    roots = {"amazon-linux-2023": "amazon", "ubuntu-22.04": "ubuntu", "ubuntu-24.04": "noble"}
+    roots = {
+        "amazon-linux-2023": "amazon",
+        "ubuntu-22.04": "ubuntu",
+        "ubuntu-24.04": "noble",
+        "ubuntu-24.04_6.8": "noble",
+    }
     for name in recipe_names(read_pins(packer_folder() / "pins.json")):
         flavour = flavour_of(f"trainshed-{'-'.join(name)}-20261122T000000Z")
 
@@ -145,3 +150,17 @@ def test_the_kubelet_of_every_ami_for_eks_is_that_of_its_cell() -> None:
 
         agent, _, version = name[1].partition("-")
         assert found == ([version] if agent == "eks" else []), name
+
+
+def test_nodes_of_every_ami_for_eks_join_by_the_program_of_their_base() -> None:
+    for accelerator, agent, base in recipe_names(read_pins(packer_folder() / "pins.json")):
+        ami = f"trainshed-{accelerator}-{agent}-{base}-20261122T000000Z"
+
+        found = [
+            program
+            for pattern, program in PLUGIN.joining_programs().items()
+            if re.fullmatch(pattern, ami)
+        ]
+
+        program = "nodeadm" if base.startswith("amazon") else "bootstrap.sh"
+        assert found == ([program] if agent.startswith("eks-") else []), ami

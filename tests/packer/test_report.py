@@ -11,6 +11,7 @@ from node_root import NodeRoot, needs_namespaces
 from skips import needs
 
 from trainshed.ami.report import write_report
+from trainshed.ami.software import Distribution
 from trainshed.errors import TrainshedError
 
 SELFTEST = {
@@ -67,6 +68,12 @@ def components(path: Path) -> dict[str, tuple[str, str]]:
         for each in found
         if each["type"] != "OPERATING-SYSTEM"
     }
+
+
+def test_a_base_with_a_kernel_of_its_own_is_of_its_distribution() -> None:
+    found = Distribution.of_base("ubuntu-24.04_6.8")
+
+    assert (found.name, found.release) == ("ubuntu", "24.04")
 
 
 def test_the_bill_of_materials_has_the_installed_packages_of_ubuntu(tmp_path: Path) -> None:

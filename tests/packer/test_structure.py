@@ -173,8 +173,11 @@ def test_only_the_cell_has_to_be_given() -> None:
 
 
 def test_each_accelerators_base_is_the_one_that_has_its_pins(pins: Pins) -> None:
+    """Of Gaudi it depends on the agent, which a default cannot: see test_validate.py."""
     for accelerator in ACCELERATORS:
-        assert variables()[f"{accelerator}_base"]["default"] == pins.base_of(accelerator)
+        bases = {pins.base_of(accelerator, agent) for agent in AGENTS}
+        default = variables()[f"{accelerator}_base"]["default"]
+        assert bases == {default} or (default is None and len(bases) > 1)
 
 
 def test_every_agent_of_the_cells_can_be_asked_for() -> None:

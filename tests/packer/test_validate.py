@@ -11,10 +11,12 @@ from skips import needs
 from trainshed.ami.failures import classify
 from trainshed.ami.packer import find_packer
 from trainshed.ami.packer_compat import needs_compatible_copy, write_compatible
+from trainshed.nodes.cells import Cell
 from trainshed.pins.reader import read_pins
 from trainshed.pins.recipe import ami_recipe, recipe_names
 
 PACKER = Path(__file__).parents[2] / "packer"
+PINS = read_pins(PACKER / "pins.json")
 HABANA = ("accelerator=habana", "orchestrator=ecs")
 NEURON = ("accelerator=neuron", "orchestrator=ecs")
 NVIDIA = ("accelerator=nvidia", "orchestrator=ecs")
@@ -65,9 +67,7 @@ def said(done: subprocess.CompletedProcess[str]) -> str:
     return " ".join((done.stdout + done.stderr).split())
 
 
-@pytest.mark.parametrize(
-    ("accelerator", "orchestrator", "base"), list(recipe_names(read_pins(PACKER / "pins.json")))
-)
+@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), list(recipe_names(PINS)))
 def test_every_cell_is_valid(ask: Ask, accelerator: str, orchestrator: str, base: str) -> None:
     cell = (f"accelerator={accelerator}", f"orchestrator={orchestrator}")
     done = ask("validate", *cell, f"{accelerator}_base={base}")
@@ -76,13 +76,22 @@ def test_every_cell_is_valid(ask: Ask, accelerator: str, orchestrator: str, base
 
 
 def test_a_recipe_has_the_pins_of_its_base(ask: Ask) -> None:
-    recipe = ami_recipe(read_pins(PACKER / "pins.json"), "nvidia", "ec2", "ubuntu-24.04")
+    recipe = ami_recipe(PINS, "nvidia", "ec2", "ubuntu-24.04")
 
     output = ask("inspect", *NVIDIA_EC2, "nvidia_base=ubuntu-24.04").stdout
 
     assert recipe.source_ami.name in output
     for name, pin in recipe.components.items():
         assert f'\\"trainshed:version:{name}\\" = \\"{pin.version}\\"' in output
+
+
+@pytest.mark.parametrize(
+    "cell", [each for each in Cell if PINS.bases_with(each.accelerator, each.agent)]
+)
+def test_the_base_that_is_left_out_is_the_pins_first_for_the_cell(ask: Ask, cell: Cell) -> None:
+    output = ask("inspect", f"accelerator={cell.accelerator}", f"orchestrator={cell.agent}").stdout
+
+    assert f'local.base_name: "{PINS.base_of(cell.accelerator, cell.agent)}"' in output
 
 
 # Name, variables, a part of the reason, and a part of the way out.
@@ -95,8 +104,8 @@ REFUSALS = [
     ("eks", ("accelerator=neuron", "orchestrator=eks"), "one Kubernetes version", "=eks-1.34"),
     (
         "eks-of-gaudi",
-        ("accelerator=habana", "orchestrator=eks-1.35"),
-        "habana/eks-1.35 on ubuntu-22.04: Canonical's AMIs of EKS on Ubuntu 22.04 end with",
+        ("accelerator=habana", "orchestrator=eks-1.36"),
+        "habana/eks-1.36 on ubuntu-24.04_6.8: no AMI of Canonical's with Kubernetes 1.36",
         "or choose another orchestrator",
     ),
     ("slurm", ("accelerator=neuron", "orchestrator=slurm"), "orchestrator is", "use ec2"),
@@ -104,15 +113,15 @@ REFUSALS = [
         "habana-al2023",
         (*HABANA, "habana_base=amazon-linux-2023"),
         "never released Gaudi software for Amazon Linux 2023",
-        "habana_base=ubuntu-22.04",
+        "Leave out habana_base",
     ),
     (
         "habana-al2",
         (*HABANA, "habana_base=amazon-linux-2"),
         "ended with 1.15",
-        "habana_base=ubuntu-22.04",
+        "Leave out habana_base",
     ),
-    ("habana-24.04", (*HABANA, "habana_base=ubuntu-24.04"), "kernel 6.8 only", "=ubuntu-22.04"),
+    ("habana-24.04", (*HABANA, "habana_base=ubuntu-24.04"), "kernel 6.8 only", "ubuntu-24.04_6.8"),
     ("habana-other", (*HABANA, "habana_base=rhel-9"), "base of a habana AMI", "ubuntu-22.04"),
     ("neuron-al2", (*NEURON, "neuron_base=amazon-linux-2"), "ended on", "=amazon-linux-2023"),
     (

@@ -62,17 +62,17 @@ def test_the_environment_gives_the_region_that_the_file_leaves_out(planned: Plan
         pytest.param(
             GOOD.replace("neuron/ecs", "neuron/eks-1.3"),
             "p.yaml:4: cells.0: 'neuron/eks-1.3' is not allowed; did you mean neuron/eks-1.36? "
-            "(allowed: habana/ec2, habana/ecs, habana/eks-1.32, habana/eks-1.34, habana/eks-1.35, "
+            "(allowed: habana/ec2, habana/ecs, habana/eks-1.34, habana/eks-1.35, "
             "habana/eks-1.36, neuron/ec2, neuron/ecs, neuron/eks-1.34, neuron/eks-1.35, "
             "neuron/eks-1.36, nvidia/ec2, nvidia/ecs, nvidia/eks-1.34, nvidia/eks-1.35, "
             "nvidia/eks-1.36)",
             id="cell",
         ),
         pytest.param(
-            GOOD.replace("neuron/ecs", "habana/eks-1.35"),
-            "p.yaml:4: cells: there is no AMI for habana/eks-1.35: Canonical's AMIs of EKS on "
-            "Ubuntu 22.04 end with Kubernetes 1.32, and Intel has no Gaudi software for those of "
-            "Amazon Linux; leave it out",
+            GOOD.replace("neuron/ecs", "habana/eks-1.36"),
+            "p.yaml:4: cells: there is no AMI for habana/eks-1.36: Canonical's AMIs of EKS on "
+            "Ubuntu 22.04 end with Kubernetes 1.32, and no AMI of Canonical's with Kubernetes 1.36 "
+            "was found in documents; leave it out",
             id="cell without an AMI",
         ),
         pytest.param(

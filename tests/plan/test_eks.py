@@ -184,13 +184,29 @@ def test_every_version_that_a_cluster_can_have_has_cells() -> None:
 
 
 def test_where_no_ami_is_baked_the_remedy_says_why() -> None:
-    plan = planned(instance={"type": "dl1.24xlarge", "nodes": {"max": 1}}, region="us-west-2")
+    plan = planned(
+        instance={"type": "dl1.24xlarge", "nodes": {"max": 1}},
+        region="us-west-2",
+        kubernetes={"version": "1.36"},
+    )
 
     [decision] = (each for each in plan.decisions if each.field == "ami")
-    assert "for habana/eks-1.35, for which trainshed bakes no AMI" in decision.reason
+    assert "for habana/eks-1.36, for which trainshed bakes no AMI" in decision.reason
     remedy = plan.ami.remedy
     assert remedy.startswith("name an AMI of your own in instance.ami, because none is baked for ")
-    assert "Canonical's AMIs of EKS on Ubuntu 22.04 end with Kubernetes 1.32" in remedy
+    assert "no AMI of Canonical's with Kubernetes 1.36 was found in documents" in remedy
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "script"), [("dl1.24xlarge", True), ("trn1.32xlarge", False)]
+)
+def test_nodes_join_by_what_the_base_of_their_ami_has(instance_type: str, script: bool) -> None:
+    plan = planned(instance={"type": instance_type, "nodes": {"max": 1}}, region="us-west-2")
+
+    assert isinstance(plan.jobs, EksPlan)
+    assert plan.jobs.bootstrap_script == script
+    said = [each.value for each in plan.decisions if each.field == "nodes join by"]
+    assert said == (["/etc/eks/bootstrap.sh"] if script else [])
 
 
 def test_defaults_of_the_control_plane() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,17 @@ def node_config(user_data: Any) -> dict[str, Any]:
     assert found
     config: dict[str, Any] = json.loads(rest.partition("\n--")[0])
     return config
+
+
+def bootstrap_call(user_data: Any) -> tuple[str, dict[str, str]]:
+    """Return the cluster that Canonical's script is called for, and its options."""
+    [line] = [
+        each
+        for each in text_of(user_data).splitlines()
+        if each.startswith("/etc/eks/bootstrap.sh ")
+    ]
+    _, cluster, *words = shlex.split(line)
+    return cluster, dict(zip(words[::2], words[1::2], strict=True))
 
 
 def test_lint_finds_no_trap_in_them(folder: Path) -> None:
@@ -286,28 +298,43 @@ def test_the_template_has_the_ami_and_the_group_says_nothing_of_it(
     assert "LatestVersionNumber" in text_of(group["LaunchTemplate"]["Version"])
 
 
-def test_nodes_register_with_their_taint_and_may_lock_memory(
-    stacks: Mapping[str, Resources],
-) -> None:
+def test_nodes_register_with_their_taint(stacks: Mapping[str, Resources]) -> None:
     data = only(stacks["KubeCluster"], "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
     group = only(stacks["KubeCluster"], "AWS::EKS::Nodegroup")
+
+    cluster, options = bootstrap_call(data["UserData"])
+
+    assert cluster == "kube"
+    assert "Endpoint" in options.pop("--apiserver-endpoint")
+    assert "CertificateAuthorityData" in options.pop("--b64-cluster-ca")
+    assert options == {
+        "--dns-cluster-ip": "10.100.0.10",
+        "--ip-family": "ipv4",
+        "--kubelet-extra-args": "--node-labels=trainshed/cluster=KubeCluster "
+        "--register-with-taints=habana.ai/gaudi=present:NoSchedule",
+    }
+    assert group["Taints"] == [
+        {"Key": "habana.ai/gaudi", "Value": "present", "Effect": "NO_SCHEDULE"}
+    ]
+    # The first boot's settings are beside it.
+    assert "text/cloud-boothook" in text_of(data["UserData"])
+    assert '"kubernetes": "1.36"' in text_of(data["UserData"])
+
+
+def test_nodes_with_nodeadm_register_with_their_taint_and_may_lock_memory(
+    stacks: Mapping[str, Resources],
+) -> None:
+    data = only(stacks["BlockCluster"], "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
 
     spec = node_config(data["UserData"])["spec"]
 
     cluster = spec["cluster"]
-    assert (cluster["name"], cluster["cidr"]) == ("kube", "10.100.0.0/16")
+    assert (cluster["name"], cluster["cidr"]) == ("block", "10.100.0.0/16")
     assert "Endpoint" in cluster["apiServerEndpoint"]
     assert "CertificateAuthorityData" in cluster["certificateAuthority"]
-    assert "--register-with-taints=habana.ai/gaudi=present:NoSchedule" in spec["kubelet"]["flags"]
-    assert group["Taints"] == [
-        {"Key": "habana.ai/gaudi", "Value": "present", "Effect": "NO_SCHEDULE"}
-    ]
+    assert "--register-with-taints=nvidia.com/gpu=present:NoSchedule" in spec["kubelet"]["flags"]
     [limit] = spec["containerd"]["baseRuntimeSpec"]["process"]["rlimits"]
     assert limit == {"type": "RLIMIT_MEMLOCK", "soft": 2**64 - 1, "hard": 2**64 - 1}
-    assert "maxPodsExpression" not in spec["kubelet"]
-    # The first boot's settings are beside it.
-    assert "text/cloud-boothook" in text_of(data["UserData"])
-    assert '"kubernetes": "1.36"' in text_of(data["UserData"])
 
 
 def test_a_block_is_asked_for_in_the_template_and_in_the_group(

@@ -97,6 +97,13 @@ class Plugin:
         """Return the minor version of the kubelet of an AMI by a pattern of the AMI's name."""
         return {}
 
+    def joining_programs(self) -> Mapping[str, str]:
+        """Return what joins nodes of an AMI to a cluster of EKS, by a pattern of the AMI's name.
+
+        It is `nodeadm`, as on Amazon Linux 2023, or `bootstrap.sh`, as on Ubuntu.
+        """
+        return {}
+
     def seed(self, client: Callable[[str], Any], account: str, region: str) -> None:
         """Create what each new account has from the start, and after each reset.
 
@@ -158,7 +165,16 @@ def find_for_ami(
         choices: of a plug-in, by patterns of the AMI's name.
     """
     ami = instance.ec2_backend.amis.get(instance.image_id)
-    name = getattr(ami, "name", None) or ""
+    return find_by_name(getattr(ami, "name", None) or "", choices)
+
+
+def find_by_name(name: str, choices: Callable[[Plugin], Mapping[str, _Choice]]) -> _Choice | None:
+    """Return what a plug-in chooses for the name of an AMI, or None.
+
+    Args:
+        name: of the AMI.
+        choices: of a plug-in, by patterns of the AMI's name.
+    """
     for plugin in plugins():
         for pattern, found in choices(plugin).items():
             if re.fullmatch(pattern, name):

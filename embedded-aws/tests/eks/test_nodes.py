@@ -113,6 +113,29 @@ def test_a_node_of_a_users_ami_is_as_its_node_config_says(nodes: NodeBench) -> N
     assert "nvidia.com/gpu" not in found["status"]["capacity"]
 
 
+def test_a_node_of_ubuntu_is_as_its_script_says(nodes: NodeBench) -> None:
+    arguments = "--node-labels=a=b,c=d --register-with-taints=nvidia.com/gpu=x:NoSchedule"
+    script = nodes.script(kubelet_extra_args=f"{arguments} --max-pods=51", use_max_pods="false")
+    found = node(nodes, launchTemplate=own_template(nodes, UserData=script))
+
+    labels, status = found["metadata"]["labels"], found["status"]
+    assert (labels["a"], labels["c"]) == ("b", "d")
+    assert found["spec"]["taints"] == [
+        {"key": "nvidia.com/gpu", "value": "x", "effect": "NoSchedule"}
+    ]
+    assert status["capacity"]["pods"] == "51"
+    memory, left, pages = (
+        int(status[each][resource].removesuffix("Mi"))
+        for each, resource in (
+            ("capacity", "memory"),
+            ("allocatable", "memory"),
+            ("capacity", "hugepages-2Mi"),
+        )
+    )
+    # For 2 interfaces of 50 addresses, whatever the kubelet is told.
+    assert memory - left - pages == 255 + 11 * 100 + 100
+
+
 def test_the_default_of_most_pods_counts_an_interface_without_addresses(nodes: NodeBench) -> None:
     found = node(nodes, launchTemplate=own_template(nodes))
 

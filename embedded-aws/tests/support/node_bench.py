@@ -1,6 +1,7 @@
 """A node group of a cluster of EKS, and what its nodes are told."""
 
 import json
+import shlex
 from base64 import b64encode
 from typing import Any
 
@@ -69,6 +70,27 @@ class NodeBench:
         own = f"  kubelet: {json.dumps(kubelet)}\n" if kubelet else ""
         config = f"{part}kind: NodeConfig\nspec:\n  cluster:\n{lines}{own}\n--B--\n"
         return b64encode(f"{head}{config}".encode()).decode()
+
+    def script(self, *more: str, name: str | None = None, **changes: str | None) -> str:
+        """Return user data that call Canonical's script, with some other values.
+
+        Args:
+            more: further words.
+            name: of the cluster, by default the right one.
+            changes: values by option, without its first dashes; None leaves the option out.
+        """
+        options = {
+            "apiserver_endpoint": self.cluster["endpoint"],
+            "b64_cluster_ca": self.cluster["certificateAuthority"]["data"],
+            "dns_cluster_ip": "172.20.0.10",
+            **changes,
+        }
+        words = [self.bench.name if name is None else name]
+        for option, value in options.items():
+            if value is not None:
+                words += [f"--{option.replace('_', '-')}", shlex.quote(value)]
+        call = " ".join(("/etc/eks/bootstrap.sh", *words, *more))
+        return b64encode(f"#!/bin/bash\nset -e\n{call}\n".encode()).decode()
 
     def fail_launches(self, code: str, message: str) -> None:
         """Have EC2 refuse launches in the node group's subnet."""

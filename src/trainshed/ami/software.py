@@ -50,10 +50,12 @@ class Distribution:
     def of_base(cls, base: str) -> "Distribution":
         """Return the distribution that a base of pins.json names, such as `ubuntu-22.04`.
 
+        What follows an underscore is not the distribution's: `ubuntu-24.04_6.8` has that kernel.
+
         Raises:
             TrainshedError: AMIs are not made of it.
         """
-        name, _, release = base.rpartition("-")
+        name, _, release = base.partition("_")[0].rpartition("-")
         if name not in _NAMESPACES:
             known = ", ".join(_NAMESPACES)
             raise TrainshedError(f"base {base!r} is of no known distribution; these are: {known}")

@@ -12,7 +12,6 @@ class Cell(StrEnum):
 
     HABANA_EC2 = "habana/ec2"
     HABANA_ECS = "habana/ecs"
-    HABANA_EKS_1_32 = "habana/eks-1.32"
     HABANA_EKS_1_34 = "habana/eks-1.34"
     HABANA_EKS_1_35 = "habana/eks-1.35"
     HABANA_EKS_1_36 = "habana/eks-1.36"

@@ -22,6 +22,7 @@ _ROOTS = {
     "amazon-linux-2023": ("amazon", "ecs", "eks"),
     "ubuntu-22.04": ("ubuntu", "eks"),
     "ubuntu-24.04": ("noble", "eks"),
+    "ubuntu-24.04_6.8": ("noble", "eks"),
 }
 
 
@@ -87,6 +88,15 @@ class TrainshedPlugin(Plugin):
             rf"trainshed-\w+-{re.escape(agent)}-.+": kubernetes
             for agent in AGENTS
             if (kubernetes := agent.partition("eks-")[2])
+        }
+
+    def joining_programs(self) -> dict[str, str]:
+        """Return what the base of our AMIs for EKS has."""
+        return {
+            rf"trainshed-\w+-eks-[\d.]+-{re.escape(base)}-.+": "nodeadm"
+            if base.startswith("amazon")
+            else "bootstrap.sh"
+            for base in _ROOTS
         }
 
     def inventory(self, client: Callable[[str], Any]) -> Iterator[Row]:

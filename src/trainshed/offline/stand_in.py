@@ -21,6 +21,7 @@ _PARAMETERS = {
     "amazon-linux-2023": "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64",
     "ubuntu-22.04": _CANONICAL.format("22.04", "ebs-gp2"),
     "ubuntu-24.04": _CANONICAL.format("24.04", "ebs-gp3"),
+    "ubuntu-24.04_6.8": _CANONICAL.format("24.04", "ebs-gp3"),
 }
 
 
@@ -35,7 +36,7 @@ def add_stand_in(client: Callable[[str], Any], accelerator: str, agent: str) -> 
     Raises:
         UnknownName: there is no such accelerator or agent.
     """
-    base = read_pins(packer_folder() / "pins.json").base_of(accelerator)
+    base = read_pins(packer_folder() / "pins.json").base_of(accelerator, agent)
     if agent not in AGENTS:
         raise UnknownName("agent", agent, AGENTS)
     ec2 = client("ec2")

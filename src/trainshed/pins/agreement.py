@@ -30,7 +30,6 @@ def disagreements(pins: Pins) -> Iterator[Disagreement]:
         yield from _lustre(pins, base)
         yield from _habana(pins, base)
         yield from _nvidia(pins, base)
-    yield from _default_bases(pins)
     yield from _repositories(pins)
 
 
@@ -125,22 +124,6 @@ def _nvidia(pins: Pins, base: str) -> Iterator[Disagreement]:
             f"is {manager.version if manager else 'missing'}, and must be {driver.version} as "
             "nvidia-driver is, or it refuses to start",
         )
-
-
-def _default_bases(pins: Pins) -> Iterator[Disagreement]:
-    """The first base of an accelerator is baked when no base is named, for any agent."""
-    defaults: dict[str, str] = {}
-    for name, base in pins.bases.items():
-        for accelerator in sorted(base.accelerators):
-            defaults.setdefault(accelerator, name)
-    for accelerator, name in defaults.items():
-        for agent in pins.bases[name].refused:
-            if others := pins.bases_with(accelerator, agent):
-                yield (
-                    ("bases", name),
-                    f"is the first of {accelerator} and refuses {agent}; put one that takes "
-                    f"every agent before it: {others[0]} takes this one",
-                )
 
 
 def _repositories(pins: Pins) -> Iterator[Disagreement]:

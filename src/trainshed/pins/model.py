@@ -310,10 +310,16 @@ class Pins(Pinned):
         """Return why there is no AMI for a cell on any base; None when there is one."""
         if self.bases_with(accelerator, agent):
             return None
-        return self.bases[self.base_of(accelerator)].refused[agent]
+        return self.bases[self.base_of(accelerator, agent)].refused[agent]
 
-    def base_of(self, accelerator: str, name: str | None = None) -> str:
-        """Return the name of a base of an accelerator's AMIs; by default the first that lists it.
+    def base_of(self, accelerator: str, agent: str, name: str | None = None) -> str:
+        """Return the name of the base of a cell's AMIs.
+
+        Args:
+            accelerator: `habana`, `neuron` or `nvidia`.
+            agent: `ec2`, `ecs`, or `eks-` and a minor version of Kubernetes.
+            name: of the base; by default the first that has an AMI for the cell, or the first of
+                the accelerator where none has.
 
         Raises:
             UnknownName: no base is for that accelerator, or none of that name.
@@ -322,7 +328,7 @@ class Pins(Pinned):
         if not known:
             raise UnknownName("accelerator", accelerator, ACCELERATORS)
         if name is None:
-            return known[0]
+            return next(iter(self.bases_with(accelerator, agent)), known[0])
         if name not in known:
             raise UnknownName(f"base of {accelerator} AMIs", name, known)
         return name

@@ -82,13 +82,13 @@ def ami_recipe(pins: Pins, accelerator: str, agent: str, base_name: str | None =
         pins: of packer/pins.json.
         accelerator: `habana`, `neuron` or `nvidia`.
         agent: `ec2`, `ecs`, or `eks-` and a minor version of Kubernetes.
-        base_name: by default the accelerator's first base.
+        base_name: by default the first that has an AMI for the cell.
 
     Raises:
         UnknownName: there is no such accelerator, agent or base.
         TrainshedError: there are no AMIs for that agent on that base.
     """
-    name = pins.base_of(accelerator, base_name)
+    name = pins.base_of(accelerator, agent, base_name)
     if agent not in AGENTS:
         raise UnknownName("agent", agent, AGENTS)
     base = pins.bases[name]

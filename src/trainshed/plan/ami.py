@@ -66,7 +66,7 @@ def plan_ami(
         asked=asked,
         cell=cell,
         remedy=remedy_for(asked, cell, instance, region),
-        root_device=_root_device(family),
+        root_device=_root_device(family, cell),
     )
     if asked.startswith("ami-"):
         _check_id(notes, asked)
@@ -136,12 +136,13 @@ def _channel(notes: Notes, name: str, cell: str | None, instance: InstanceType) 
     return Channel(cell=cell, name=name).parameter
 
 
-def _root_device(family: AcceleratorFamily) -> str:
-    """Return the name that the AMIs of a family give their root volume.
+def _root_device(family: AcceleratorFamily, cell: str | None) -> str:
+    """Return the name that the AMIs of a cell give their root volume.
 
     A launch template with another name would give the node a second, empty volume.
     """
     if family not in ACCELERATORS:
         return _ROOT_OF_AMAZON_LINUX
     pins = project_pins()
-    return pins.bases[pins.base_of(family)].root_device
+    agent = cell.partition("/")[2] if cell else ""
+    return pins.bases[pins.base_of(family, agent)].root_device

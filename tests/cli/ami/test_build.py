@@ -227,7 +227,7 @@ def test_a_base_is_handed_on_and_has_a_folder_of_its_own(trainshed: Command, acc
             "AWS Batch, and ecs-init, for Amazon Linux only; choose another base",
         ),
         (("nvidia", "ec2"), "ubuntu-24", "base of nvidia AMIs 'ubuntu-24' is not known"),
-        (("habana", "ec2"), "ubuntu-24.04", "did you mean ubuntu-22.04"),
+        (("habana", "ec2"), "ubuntu-24.04", "(known: ubuntu-22.04, ubuntu-24.04_6.8)"),
     ],
 )
 def test_a_base_that_the_cell_has_no_pins_for_is_refused(

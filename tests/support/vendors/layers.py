@@ -27,14 +27,9 @@ _ECS_PACKAGES = {
     "runc": "1.3.2-1.amzn2023.0.1",
 }
 _EKS_PACKAGES = {"containerd": "2.1.4-1.amzn2023.0.1", "runc": "1.3.2-1.amzn2023.0.1"}
-_UBUNTU_EKS_PACKAGES = {"containerd": "1.7.28-0ubuntu1~22.04.1", "runc": "1.3.3-0ubuntu1~22.04.1"}
 _NOBLE_EKS_PACKAGES = {"containerd": "1.7.28-0ubuntu1~24.04.1", "runc": "1.3.3-0ubuntu1~24.04.1"}
 # Of the pinned AMIs; the patch release is anyone's.
-_AMAZON_KUBERNETES, _UBUNTU_KUBERNETES, _NOBLE_KUBERNETES = (
-    ("1.34", "1.35", "1.36"),
-    ("1.32",),
-    ("1.34", "1.35"),
-)
+_AMAZON_KUBERNETES, _NOBLE_KUBERNETES = ("1.34", "1.35", "1.36"), ("1.34", "1.35")
 _PATCH = 1
 
 
@@ -86,7 +81,6 @@ def build_layers(folder: Path, roots: Path, keys: KeyRing) -> None:
         ("ubuntu", UBUNTU, {}),
         ("noble", NOBLE, {}),
         ("amazon", AMAZON_LINUX, {}),
-        *((f"ubuntu-eks-{each}", UBUNTU, _UBUNTU_EKS_PACKAGES) for each in _UBUNTU_KUBERNETES),
         *((f"noble-eks-{each}", NOBLE, _NOBLE_EKS_PACKAGES) for each in _NOBLE_KUBERNETES),
         ("amazon-ecs", AMAZON_LINUX, _ECS_PACKAGES),
         *((f"amazon-eks-{each}", AMAZON_LINUX, _EKS_PACKAGES) for each in _AMAZON_KUBERNETES),

@@ -168,11 +168,34 @@ runtime_type = "io.containerd.runc.v2"
 bin_dir = "/opt/cni/bin"
 conf_dir = "/etc/cni/net.d"
 """
-# What Canonical's script does to a node, in its order: the kubelet is stopped, containerd's
-# configuration is written from the template, the kubelet is refreshed and set to cgroupfs.
+# Of each type, the pods that a node takes; Gaudi's is not there, and left EC2 in July 2026.
+_MAX_PODS = "# Pods by instance type\nm6i.xlarge 58\ntrn1.32xlarge 247\n"
+# What Canonical's script does with its arguments and to a node, in its order: a type that is not in
+# the file of pods ends it; the kubelet is stopped, containerd's configuration is written from the
+# template, the kubelet is refreshed, set to a cgroup driver and started. Inferred: since 24.04 that
+# is systemd's (canonical/ubuntu-cloud-docs#389). A guest has no metadata service: it is a dl1.
 _CANONICAL_BOOTSTRAP = """\
 set -euo pipefail
+positional=()
+while (($#)); do
+  case $1 in
+    -h|--help) exit 1 ;;
+    --apiserver-endpoint) endpoint=$2; shift ;;
+    --b64-cluster-ca) authority=$2; shift ;;
+    --kubelet-extra-args) arguments=$2; shift ;;
+    --use-max-pods|--dns-cluster-ip|--ip-family|--container-runtime) shift ;;
+    *) positional+=("$1") ;;
+  esac
+  shift
+done
+[[ -n ${positional[0]:-} ]] || { echo 'CLUSTER_NAME is not defined'; exit 1; }
 snap stop kubelet-eks
+mkdir -p /etc/kubernetes/pki /var/lib/kubelet
+# Without the two it would ask EKS.
+base64 -d <<<"${authority:?}" >/etc/kubernetes/pki/ca.crt
+echo "cluster: ${positional[0]}, server: ${endpoint:?}" >/var/lib/kubelet/kubeconfig
+pods=$(awk '/^dl1.24xlarge/ { print $2 }' /etc/eks/eni-max-pods.txt)
+[[ -n $pods ]] || log "INFO: No entry for type dl1.24xlarge"
 mkdir -p /etc/containerd /etc/systemd/system/containerd.service.d
 cat >/etc/systemd/system/containerd.service.d/10-compat-symlink.conf <<'END'
 [Service]
@@ -183,7 +206,7 @@ sed 's,SANDBOX_IMAGE,602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/pause:3.5,
   </usr/local/share/eks/containerd-config.toml >/etc/containerd/config.toml
 systemctl restart containerd
     snap refresh kubelet-eks 2> >(grep -v ' has no updates available$' >&2) || true
-snap set kubelet-eks container-runtime=remote cgroup-driver=cgroupfs
+snap set kubelet-eks cgroup-driver=systemd max-pods="$pods" args="${arguments:-}"
 snap start --enable kubelet-eks
 """
 # A kubelet and a runtime with different drivers start no pod.
@@ -192,7 +215,8 @@ python3 - <<'END'
 import re, sys
 from pathlib import Path
 options = dict(
-    option.split("=", 1) for option in Path("/var/snap/kubelet-eks/options").read_text().split()
+    option.split("=", 1)
+    for option in Path("/var/snap/kubelet-eks/options").read_text().partition(" args=")[0].split()
 )
 text = Path("/etc/containerd/config.toml").read_text()
 name = re.search(r'^ *default_runtime_name *= *"(.+)"', text, re.M)[1]
@@ -218,6 +242,7 @@ def canonical_kubelet(version: str) -> Contents:
                 after="containerd.service",
             ),
             "/etc/eks/bootstrap.sh": program(_CANONICAL_BOOTSTRAP),
+            "/etc/eks/eni-max-pods.txt": File(text=_MAX_PODS),
         }
     )
 

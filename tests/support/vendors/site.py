@@ -144,17 +144,22 @@ class Site:
             )
 
     def _write_ubuntu(self) -> None:
-        """Ubuntu's snapshots of the pinned days, and the archive as it is now: they are alike."""
+        """Ubuntu's snapshots of the pinned days, and the archive as it is now: they are alike.
+
+        Of a release that several bases are of, each has the packages of all.
+        """
+        bases: dict[tuple[str, str], list[str]] = {}
         for base, facts in self.pins.document["bases"].items():
-            if "suite" not in facts:
-                continue
-            snapshot = self.folder / "snapshot.ubuntu.com" / "ubuntu" / facts["release"]
-            suites = [facts["suite"] + pocket for pocket in ("", "-updates", "-security")]
+            if "suite" in facts:
+                bases.setdefault((facts["release"], facts["suite"]), []).append(base)
+        for (release, suite), alike in bases.items():
+            snapshot = self.folder / "snapshot.ubuntu.com" / "ubuntu" / release
+            suites = [suite + pocket for pocket in ("", "-updates", "-security")]
             make_apt_repository(
                 snapshot,
                 suites=suites,
                 sections=["main", "universe"],
-                packages=self._of_distribution(base),
+                packages=self._of_distribution(*alike),
                 keys=self.keys,
                 owner=UBUNTU,
             )
@@ -174,8 +179,10 @@ class Site:
         mirrors.mkdir(parents=True)
         (mirrors / "mirror.list").write_text(f"https://{host}/core/packages/\n")
 
-    def _of_distribution(self, base: str) -> list[Package]:
-        pinned = self.pins.of_the_distribution(base)
+    def _of_distribution(self, *bases: str) -> list[Package]:
+        pinned: dict[str, str] = {}
+        for base in bases:
+            pinned |= self.pins.of_the_distribution(base)
         return tools() + [
             Package(name=name, version=version, contents=package_contents(name, version))
             for name, version in pinned.items()

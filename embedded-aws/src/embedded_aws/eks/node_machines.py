@@ -31,8 +31,13 @@ class Machine:
 
     def has_driver(self, maker: str) -> bool:
         """Whether the AMI is for accelerators of a maker, as its name or its type says."""
+        return maker in f"{self.group['amiType']} {self.ami_name}".lower()
+
+    @property
+    def ami_name(self) -> str:
+        """Name of the AMI; empty when it has none."""
         ami = self.instance.ec2_backend.amis.get(self.instance.image_id)
-        return maker in f"{self.group['amiType']} {getattr(ami, 'name', '')}".lower()
+        return getattr(ami, "name", None) or ""
 
     @property
     def huge_pages(self) -> int:

@@ -13,7 +13,8 @@ from typing import Any
 from embedded_aws.actions import Call, Row
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.ec2.zones import zone_of
-from embedded_aws.eks.node_config import labels_of, node_config, taints_of
+from embedded_aws.eks.node_config import labels_of, taints_of
+from embedded_aws.eks.node_joining import has_script, spec_of
 from embedded_aws.eks.node_machines import Machine
 from embedded_aws.eks.node_resources import resources_of
 
@@ -32,7 +33,8 @@ _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 def registered(machine: Machine) -> Row:
     """Return the node as its kubelet registers it."""
-    spec, name = node_config(machine.template), machine.instance.private_dns_name
+    spec = spec_of(machine.template, machine.ami_name)
+    name = machine.instance.private_dns_name
     group = {} if machine.group["amiType"] == "CUSTOM" else machine.group
     return {
         "metadata": {
@@ -62,8 +64,9 @@ def status(machine: Machine, version: str, unready: str) -> Row:
     resources = resources_of(
         machine.record,
         machine.template,
-        node_config(machine.template),
+        spec_of(machine.template, machine.ami_name),
         huge_pages=machine.huge_pages,
+        reserves_by_type=has_script(machine.template, machine.ami_name),
     )
     addresses = {
         "InternalIP": instance.private_ip,

@@ -1,7 +1,8 @@
 """What a kubelet finds on an instance, and what of it pods may have.
 
-amazon-eks-ami, nodeadm: what is reserved for the kubelet (255 MiB and 11 for each pod; 6 % of the
-first vCPU, 1 % of the next, half a per cent of two more, a quarter of the others), and 100 MiB kept
+amazon-eks-ami, nodeadm and bootstrap.sh: what is reserved for the kubelet (255 MiB and 11 for each
+pod that the type takes by default, with nodeadm for each that the kubelet takes; 6 % of the first
+vCPU, 1 % of the next, half a per cent of two more, a quarter of the others), and 100 MiB kept
 free. Kubernetes, "Reserve Compute Resources": what is allocatable; huge pages are taken off the
 memory. Inferred, from capacities of m6i.large and p4d.24xlarge in public logs: the kernel and the
 hypervisor keep 150 MiB and 2.7 % of the memory. Inferred: 97 % of the root volume are the node's.
@@ -37,30 +38,38 @@ class NodeResources:
 
 
 def resources_of(
-    record: Record, template: Mapping[str, Any], spec: Mapping[str, Any], *, huge_pages: int
+    record: Record,
+    template: Mapping[str, Any],
+    spec: Mapping[str, Any],
+    *,
+    huge_pages: int,
+    reserves_by_type: bool,
 ) -> NodeResources:
     """Return the resources of a node, before any device plugin runs.
 
     Args:
         record: of the instance type.
         template: data of the launch template.
-        spec: of its NodeConfig.
+        spec: what its user data say of the kubelet.
         huge_pages: pages of 2 MiB that the AMI reserves there.
+        reserves_by_type: memory is reserved for the pods that the type takes by default, whatever
+            the kubelet takes.
 
     Raises:
         BadNodeConfig: the NodeConfig does not say how many pods it takes.
     """
     vcpus = _vcpus(record, template)
     network = record["NetworkInfo"]
-    pods = most_pods(
-        spec,
-        interfaces=network["NetworkCards"][0]["MaximumNetworkInterfaces"],
-        addresses=network["Ipv4AddressesPerInterface"],
-    )
+    slots = {
+        "interfaces": network["NetworkCards"][0]["MaximumNetworkInterfaces"],
+        "addresses": network["Ipv4AddressesPerInterface"],
+    }
+    pods = most_pods(spec, **slots)
+    counted = most_pods({}, **slots) if reserves_by_type else pods
     size = record["MemoryInfo"]["SizeInMiB"]
     memory = int(size * (1 - _KEPT_SHARE)) - _KEPT_MIB
     pages = huge_pages * _PAGE_MIB
-    reserved = _RESERVED_MIB + _RESERVED_MIB_PER_POD * pods + _FREE_MIB
+    reserved = _RESERVED_MIB + _RESERVED_MIB_PER_POD * counted + _FREE_MIB
     disk = int(_disk_gib(template) * _DISK_SHARE)
     both = {"pods": str(pods), "hugepages-2Mi": f"{pages}Mi", "hugepages-1Gi": "0"}
     return NodeResources(

@@ -8,7 +8,7 @@ from embedded_aws.actions import Call, Refusal, Row
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.eks import roles
 from embedded_aws.eks.access_entries import entry_for
-from embedded_aws.eks.node_joining import why_not
+from embedded_aws.eks.node_joining import OwnAmi, why_not
 from embedded_aws.eks.nodegroup_resources import scaling_group_of, template_of
 from embedded_aws.eks.tables import addons, cluster_of, of_cluster
 
@@ -92,7 +92,17 @@ def _why_nobody_joins(call: Call, group: Row) -> str | None:
         template = template_of(call, group)
     except Refusal as error:
         return error.message
-    return why_not(cluster, template, own_ami=group["amiType"] == "CUSTOM")
+    return why_not(cluster, template, _own_ami(call, group, template))
+
+
+def _own_ami(call: Call, group: Row, template: Row) -> OwnAmi | None:
+    if group["amiType"] != "CUSTOM":
+        return None
+    ami = call.backend("ec2").amis.get(template["ImageId"])
+    return OwnAmi(
+        name=getattr(ami, "name", None) or "",
+        may_ask_eks=lambda: roles.may_describe_clusters(call, group["nodeRole"]),
+    )
 
 
 def _in_service(call: Call, group: Row) -> list[str]:

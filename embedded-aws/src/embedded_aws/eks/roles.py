@@ -51,6 +51,11 @@ def missing_of_nodes(call: Call, arn: str) -> list[str]:
     return _missing(call, arn, _NEEDED_BY_NODES)
 
 
+def may_describe_clusters(call: Call, arn: str) -> bool:
+    """Whether a node's role allows what a node asks EKS that was told nothing of its cluster."""
+    return not _missing(call, arn, ("eks:DescribeCluster",))
+
+
 def _missing(call: Call, arn: str, actions: tuple[str, ...]) -> list[str]:
     policies = role_policies(role_of(call, arn))
     return [each for each in actions if not allows(policies, each, "*", lambda _: [])]

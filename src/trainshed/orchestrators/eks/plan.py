@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from trainshed.catalogue import InstanceType
+from trainshed.nodes.cells import ACCELERATORS
 from trainshed.orchestrators.eks.control_plane import plan_control_plane
 from trainshed.orchestrators.eks.max_pods import MaxPods, plan_max_pods
 from trainshed.orchestrators.eks.pods import PodPlan, plan_pod
+from trainshed.pins.model import family_of
+from trainshed.pins.reader import project_pins
 from trainshed.plan.capacity import CapacityKind
 from trainshed.plan.container_image import ImagePlan, plan_image
 from trainshed.plan.control_plane import ControlPlanePlan
@@ -26,6 +30,8 @@ class EksPlan:
         control_plane: of the cluster, or of several.
         namespace: of its jobs.
         pod: of a job on one node.
+        bootstrap_script: nodes join by Canonical's script, and not by nodeadm: their AMIs are on
+            Ubuntu.
         max_pods: the most pods of a node, with those of add-ons and device plugins.
         attempts: tries of a job that lost a node.
         timeout_hours: a job that runs longer is ended.
@@ -37,6 +43,7 @@ class EksPlan:
     control_plane: ControlPlanePlan
     namespace: str
     pod: PodPlan
+    bootstrap_script: bool
     max_pods: MaxPods
     attempts: int
     timeout_hours: int
@@ -73,6 +80,13 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
             "the cluster something else",
         )
     control_plane = plan_control_plane(notes, node.network)
+    bootstrap_script = _has_bootstrap_script(node.instance, control_plane)
+    if bootstrap_script:
+        notes.decide(
+            "nodes join by",
+            "/etc/eks/bootstrap.sh",
+            f"AMIs for {node.instance.accelerator.family} are on Ubuntu, which has no nodeadm",
+        )
     max_pods = plan_max_pods(node)
     if max_pods.expression:
         notes.decide(
@@ -95,6 +109,7 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
         control_plane=control_plane,
         namespace=namespace,
         pod=plan_pod(notes, node, max_pods=max_pods.count),
+        bootstrap_script=bootstrap_script,
         max_pods=max_pods,
         attempts=job.attempts,
         timeout_hours=job.timeout_hours,
@@ -102,3 +117,15 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
         repository=plan_repository(notes.spec),
         repair=repair,
     )
+
+
+def _has_bootstrap_script(instance: InstanceType, control_plane: ControlPlanePlan) -> bool:
+    """Whether the AMIs of our cell have Canonical's script; an AMI of the user's has what ours has.
+
+    Accelerators without a cell of ours have AMIs of AWS's alone.
+    """
+    family = instance.accelerator.family
+    if family not in ACCELERATORS:
+        return False
+    base = project_pins().base_of(family, f"eks-{control_plane.version.name}")
+    return family_of(base) == "ubuntu"

@@ -121,12 +121,12 @@ def open_to_the_internet(plan: ClusterPlan) -> Iterator[Violation]:
     orchestrators=(Orchestrator.EKS,),
     title="Gaudi on EKS has no AMI of AWS, and software that has ended",
     why="""
-There is no AMI of EKS for Gaudi, and `trainshed ami build` bakes one for Kubernetes 1.32 only: the
-nodes need one of your own. Habana's
+EKS publishes no AMI for Gaudi: the nodes need one that `trainshed ami build` bakes, for Kubernetes
+1.34 or 1.35, on Canonical's AMI of Ubuntu 24.04. Habana's
 software for the first Gaudi, the device plugin and the operator with it, ended with release 1.21 in
-2025. EFA's device plugin left dl1 out of its list of types in July 2026, when the EC2 API had
-stopped listing the type; trainshed's settings of the plugin name it. No document of AWS describes
-dl1 on a current EKS.
+2025, which Intel lists with Kubernetes 1.30 to 1.32: no newer one is supported by it. EFA's device
+plugin left dl1 out of its list of types in July 2026, when the EC2 API had stopped listing the
+type; trainshed's settings of the plugin name it. No document of AWS describes dl1 on a current EKS.
 """,
     severity=Severity.INFO,
     basis=Basis.OBSERVED,
@@ -134,6 +134,7 @@ dl1 on a current EKS.
     sources=(
         "https://docs.habana.ai/en/v1.21.0/Installation_Guide/Additional_Installation/"
         "Kubernetes_Installation/index.html",
+        "https://docs.habana.ai/en/latest/Support_Matrix/Support_Matrix_v1.21.0.html",
         "https://github.com/aws/eks-charts/tree/master/stable/aws-efa-k8s-device-plugin",
     ),
     example="""
@@ -148,9 +149,9 @@ def gaudi(plan: ClusterPlan) -> Iterator[Violation]:
         yield Violation(
             path=("instance", "type"),
             message=f"EKS has no AMI for {plan.instance.name}, Habana's last software for it is "
-            "1.21 of 2025, and EFA's device plugin has not named it since July 2026",
-            remedy="name an AMI of your own in instance.ami, because trainshed bakes none for this "
-            "Kubernetes; for new work, take trn1 or p4d",
+            "1.21 of 2025, which Intel lists with Kubernetes 1.30 to 1.32, and EFA's device plugin "
+            "has not named it since July 2026",
+            remedy="bake an AMI: trainshed explain names its cell; for new work, take trn1 or p4d",
         )
 
 
