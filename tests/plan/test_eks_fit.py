@@ -81,7 +81,9 @@ def test_a_pod_of_a_job_fits_beside_add_ons_and_device_plugins(name: str) -> Non
     assert isinstance(plan, EksPlan)
     record = INSTANCE_TYPES.get(name) or withdrawn_records()[name]
     pages = lookup(name).huge_pages_mib // 2
-    node = resources_of(record, {}, {}, huge_pages=pages).allocatable
+    node = resources_of(
+        record, {}, {}, huge_pages=pages, reserves_by_type=plan.bootstrap_script
+    ).allocatable
 
     others = [*of_add_ons(name), *of_device_plugins(plan.pod.taint)]
 

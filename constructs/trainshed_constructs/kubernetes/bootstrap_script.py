@@ -27,7 +27,8 @@ def add_bootstrap_script(
 
     Canonical's AMIs for EKS have it in place of nodeadm, with the options of Amazon Linux 2's. It
     gets all that it would ask EKS for. The node registers with its taint: that of the node group
-    comes later, when pods may be there already. What processes may lock is containerd's to say, in our AMIs.
+    comes later, when pods may be there already. What processes may lock is for containerd to say,
+    in our AMIs.
 
     Args:
         user_data: what it is added to.
