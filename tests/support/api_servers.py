@@ -41,7 +41,8 @@ class ApiServer:
         given = [
             {"key": key, "value": each, "effect": "NoSchedule"} for key, each in taints.items()
         ]
-        node = {"metadata": {"name": name, "labels": labels}, "spec": {"taints": given}}
+        known = {**labels, "kubernetes.io/hostname": name}
+        node = {"metadata": {"name": name, "labels": known}, "spec": {"taints": given}}
         self.call("POST", "/api/v1/nodes", node)
         self.set_status(name, sizes, ready=True)
         self.set_kubelet(name, KUBELET)
