@@ -226,14 +226,23 @@ def test_a_version_that_is_not_sold_is_the_default(version: str, written: str | 
 
 
 @pytest.mark.parametrize(
-    ("more", "ami"),
+    ("instance_type", "family", "taken_over"),
     [
-        ("ami: ami-0123456789abcdef0, amiFamily: AmazonLinux2023", "ami-0123456789abcdef0"),
-        ("ami: ami-0123456789abcdef0, amiFamily: Ubuntu2204", None),
+        ("p5.48xlarge", "AmazonLinux2023", True),
+        ("p5.48xlarge", "Ubuntu2404", False),
+        ("dl1.24xlarge", "AmazonLinux2023", False),
+        ("dl1.24xlarge", "Ubuntu2404", True),
     ],
 )
-def test_an_ami_is_taken_over_where_nodeadm_is_in_it(more: str, ami: str | None) -> None:
-    assert fields(cluster_file(eksctl(group(more)), "train"))["instance"].get("ami") == ami
+def test_an_ami_is_taken_over_where_nodes_of_it_join_as_ours_do(
+    instance_type: str, family: str, taken_over: bool
+) -> None:
+    ami = "ami-0123456789abcdef0"
+    text = group(f"ami: {ami}, amiFamily: {family}").replace("p5.48xlarge", instance_type)
+
+    written = fields(cluster_file(eksctl(text), "train"))["instance"].get("ami")
+
+    assert written == (ami if taken_over else None)
 
 
 def test_what_is_not_taken_over_is_named() -> None:

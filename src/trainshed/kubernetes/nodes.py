@@ -183,7 +183,7 @@ def _max_pods_advice(plan: NodesPlan, found: float) -> str:
         if found > plan.max_pods
         else "the node takes fewer pods than it has addresses for"
     )
-    return f"{meaning}; deploy the cluster's stack, and use an AMI that leaves maxPods to nodeadm"
+    return f"{meaning}; deploy the cluster's stack, and use an AMI that leaves maxPods alone"
 
 
 def _comparable(planned: str, found: tuple[str, ...]) -> bool:

@@ -1,15 +1,18 @@
 """The nodes of an eksctl node group, and how they are bought."""
 
 from trainshed.catalogue import InstanceType
+from trainshed.catalogue.kubernetes import default_kubernetes
 from trainshed.lint.cluster_files.draft import Draft, fits
 from trainshed.lint.eksctl_groups import EksctlGroup
 from trainshed.lint.model import Known, Unknown
 from trainshed.lint.parts import known_types
 from trainshed.lint.read import value_of
+from trainshed.pins.joining import has_bootstrap_script
 from trainshed.spec import forms
 
 _AMI = "ami-[0-9a-f]{8}([0-9a-f]{9})?"
-_SYSTEM = "amazonlinux2023"
+# Values of amiFamily, in small letters, of AMIs that join as ours do: by nodeadm, or by a script.
+_NODEADM, _SCRIPT = "amazonlinux2023", "ubuntu"
 _ROOT_GIB, _MOST_NODES = range(30, 16385), 1000
 
 
@@ -37,8 +40,9 @@ def write_nodes(draft: Draft, group: EksctlGroup, instance: InstanceType) -> Non
     root_gib, ami = value_of(group.root_gib), value_of(group.image)
     if root_gib is not None and root_gib in _ROOT_GIB:
         draft.set("instance", "root_gib", root_gib)
-    family = value_of(group.image_type) or ""
-    if fits(_AMI, ami) and family.lower() == _SYSTEM:
+    family = (value_of(group.image_type) or "").lower()
+    by_script = has_bootstrap_script(instance.accelerator.family, default_kubernetes().name)
+    if fits(_AMI, ami) and family.startswith(_SCRIPT if by_script else _NODEADM):
         draft.set("instance", "ami", ami)
     else:
         draft.note(

@@ -3,13 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trainshed.catalogue import InstanceType
-from trainshed.nodes.cells import ACCELERATORS
 from trainshed.orchestrators.eks.control_plane import plan_control_plane
 from trainshed.orchestrators.eks.max_pods import MaxPods, plan_max_pods
 from trainshed.orchestrators.eks.pods import PodPlan, plan_pod
-from trainshed.pins.model import family_of
-from trainshed.pins.reader import project_pins
+from trainshed.pins.joining import has_bootstrap_script
 from trainshed.plan.capacity import CapacityKind
 from trainshed.plan.container_image import ImagePlan, plan_image
 from trainshed.plan.control_plane import ControlPlanePlan
@@ -80,12 +77,13 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
             "the cluster something else",
         )
     control_plane = plan_control_plane(notes, node.network)
-    bootstrap_script = _has_bootstrap_script(node.instance, control_plane)
+    family = node.instance.accelerator.family
+    bootstrap_script = has_bootstrap_script(family, control_plane.version.name)
     if bootstrap_script:
         notes.decide(
             "nodes join by",
             "/etc/eks/bootstrap.sh",
-            f"AMIs for {node.instance.accelerator.family} are on Ubuntu, which has no nodeadm",
+            f"AMIs for {family} are on Ubuntu, which has no nodeadm",
         )
     max_pods = plan_max_pods(node)
     if max_pods.expression:
@@ -117,15 +115,3 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
         repository=plan_repository(notes.spec),
         repair=repair,
     )
-
-
-def _has_bootstrap_script(instance: InstanceType, control_plane: ControlPlanePlan) -> bool:
-    """Whether the AMIs of our cell have Canonical's script; an AMI of the user's has what ours has.
-
-    Accelerators without a cell of ours have AMIs of AWS's alone.
-    """
-    family = instance.accelerator.family
-    if family not in ACCELERATORS:
-        return False
-    base = project_pins().base_of(family, f"eks-{control_plane.version.name}")
-    return family_of(base) == "ubuntu"
