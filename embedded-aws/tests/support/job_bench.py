@@ -29,7 +29,8 @@ def job_aws(folder: Path, settings: JobSettings, **others: Any) -> Iterator[Embe
     server = start(ServerSettings(jobs=settings, **others), log=folder / "server.log")
     try:
         yield EmbeddedAws(server)
-        assert "Traceback" not in server.log.read_text()
+        before, traceback, after = server.log.read_text().partition("Traceback")
+        assert not traceback, before[-500:] + traceback + after[:5000]
     finally:
         server.stop()
 

@@ -30,6 +30,8 @@ from embedded_aws.kubernetes.settings import ControlPlaneSettings, Webhooks
 
 WEBHOOKS_PATH = "/_embedded-aws/eks/"
 _LOOK_SECONDS = 0.5
+# A look takes a moment; a start that takes longer is not waited for.
+_END_SECONDS = 2
 AUTHENTICATE, AUTHORIZE = "authenticate", "authorize"
 
 
@@ -44,6 +46,7 @@ class ControlPlanes:
         self._process = process
         self._running: dict[str, ControlPlane] = {}
         self._ending = Event()
+        self._threads: list[Thread] = []
         self._asking: dict[str, tuple[Call, Row]] = {}
 
     def check(self, version: str) -> None:
@@ -92,11 +95,14 @@ class ControlPlanes:
             access = VpcAccess(Path(settings.folder), started.administrator, kubelets.reach)
             installs = AddonInstalls(call, cluster, started.administrator)
             then("")
-            while cluster["arn"] in self._running and not self._ending.wait(_LOOK_SECONDS):
-                _look(installs.look, kubelets.look)
+            while self._is_kept(started) and not self._ending.wait(_LOOK_SECONDS):
+                self._look(started, installs.look, kubelets.look)
             access.close()
 
-        Thread(target=begin_alone, daemon=True).start()
+        thread = Thread(target=begin_alone, daemon=True)
+        self._threads = [each for each in self._threads if each.is_alive()]
+        self._threads.append(thread)
+        thread.start()
 
     def asking(self, part: str) -> tuple[Call, Row] | None:
         """Return the cluster whose API server has this part of a URL, and its call, or None."""
@@ -109,22 +115,29 @@ class ControlPlanes:
         self._asking = {part: who for part, who in self._asking.items() if who[1] is not cluster}
 
     def end_all(self) -> None:
-        """End all of them."""
+        """End all of them, each when nothing asks it any more."""
         self._ending.set()
-        for running in self._running.values():
+        for thread in self._threads:
+            thread.join(_END_SECONDS)
+        for running in list(self._running.values()):
             running.stop()
+
+    def _is_kept(self, started: ControlPlane) -> bool:
+        # A new cluster may have the ARN of one that is gone.
+        return any(each is started for each in list(self._running.values()))
+
+    def _look(self, started: ControlPlane, *looks: Callable[[], None]) -> None:
+        for look in looks:
+            try:
+                look()
+            except (ApiRefusal, ServiceException, OSError) as error:
+                # For instance while instances end. The next look may do. Whose API server is ended
+                # meanwhile is no news.
+                if self._is_kept(started) and not self._ending.is_set():
+                    sys.stderr.write(f"a cluster of EKS: {error}\n")
 
     def _webhook(self, asking: str, name: str) -> str:
         return f"http://127.0.0.1:{self._process.settings.port}{WEBHOOKS_PATH}{asking}/{name}"
-
-
-def _look(*looks: Callable[[], None]) -> None:
-    for look in looks:
-        try:
-            look()
-        except (ApiRefusal, ServiceException, OSError) as error:
-            # For instance while instances end or the cluster is deleted. The next look may do.
-            sys.stderr.write(f"a cluster of EKS: {error}\n")
 
 
 _control_planes: ControlPlanes | None = None

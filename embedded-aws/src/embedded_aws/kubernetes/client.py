@@ -82,11 +82,7 @@ class ApiClient:
         try:
             status, is_json, text = self._ask(method, path, sent, headers)
         except _CLOSED:
-            self._of_thread.connection = None
             status, is_json, text = self._ask(method, path, sent, headers)
-        except OSError:
-            self._of_thread.connection = None
-            raise
         found: Any = json.loads(text) if is_json else text
         if status >= http.client.BAD_REQUEST:
             said = found.get("message", text) if isinstance(found, Mapping) else text
@@ -101,7 +97,15 @@ class ApiClient:
             connection = self._of_thread.connection = http.client.HTTPSConnection(
                 "127.0.0.1", self._port, context=self._context, timeout=_SECONDS
             )
-        connection.request(method, path, sent, headers)
-        answer = connection.getresponse()
-        is_json = answer.headers.get_content_type() == "application/json"
-        return answer.status, is_json, answer.read().decode()
+        try:
+            connection.request(method, path, sent, headers)
+            answer = connection.getresponse()
+            is_json = answer.headers.get_content_type() == "application/json"
+            return answer.status, is_json, answer.read().decode()
+        except OSError:
+            self._of_thread.connection = None
+            raise
+        except http.client.HTTPException as error:
+            # A server that ends breaks its answers off.
+            self._of_thread.connection = None
+            raise OSError(f"{method} {path}: {error!r}") from error
