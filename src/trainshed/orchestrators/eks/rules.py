@@ -151,7 +151,8 @@ def gaudi(plan: ClusterPlan) -> Iterator[Violation]:
             message=f"EKS has no AMI for {plan.instance.name}, Habana's last software for it is "
             "1.21 of 2025, which Intel lists with Kubernetes 1.30 to 1.32, and EFA's device plugin "
             "has not named it since July 2026",
-            remedy="bake an AMI: trainshed explain names its cell; for new work, take trn1 or p4d",
+            remedy="see in trainshed explain which AMI to bake, and whether there is one for this "
+            "version of Kubernetes; for new work, take trn1 or p4d",
         )
 
 
