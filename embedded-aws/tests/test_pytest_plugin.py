@@ -119,7 +119,7 @@ def test_a_refused_template_is_a_failed_deployment_too(
         deployed({"Resources": {"Nobody": {"Type": "AWS::No::Body"}}})
 
 
-def test_the_ini_options_decide_day_and_regions_and_no_server_outlives_its_session(
+def test_the_ini_options_decide_day_regions_and_speed_and_no_server_outlives_its_session(
     pytester: pytest.Pytester,
 ) -> None:
     pytester.makeini(
@@ -127,6 +127,7 @@ def test_the_ini_options_decide_day_and_regions_and_no_server_outlives_its_sessi
         [pytest]
         embedded_aws_as_of = 2026-06
         embedded_aws_regions = eu-north-1 us-east-1
+        embedded_aws_job_speed = 600
         """
     )
     pytester.makepyfile(
@@ -138,6 +139,9 @@ def test_the_ini_options_decide_day_and_regions_and_no_server_outlives_its_sessi
             assert embedded_aws.client("ec2", region="us-east-1").describe_instance_types(
                 InstanceTypes=["dl1.24xlarge"])["InstanceTypes"]
 
+        def test_the_speed(embedded_aws):
+            assert embedded_aws.settings.jobs.speed == 600
+
         def test_the_regions(embedded_aws):
             assert embedded_aws.environment["AWS_REGION"] == "eu-north-1"
             for region in ("eu-north-1", "us-east-1"):
@@ -145,7 +149,7 @@ def test_the_ini_options_decide_day_and_regions_and_no_server_outlives_its_sessi
         """
     )
 
-    pytester.runpytest_subprocess("-p", "no:xdist").assert_outcomes(passed=2)
+    pytester.runpytest_subprocess("-p", "no:xdist").assert_outcomes(passed=3)
 
     assert not psutil.pid_exists(int((pytester.path / "pid").read_text()))
 

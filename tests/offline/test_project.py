@@ -56,7 +56,7 @@ def test_it_deploys_as_its_readme_says(tmp_path: Path, environment: dict[str, st
         assert re.search(rf"✅  {stack}$", said, re.MULTILINE), said
 
 
-def test_its_workflow_passes_after_a_change_of_region_and_type(
+def test_its_workflow_passes_after_a_change_of_region_and_type_with_a_cluster_of_eks_beside_it(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
     make(
@@ -66,6 +66,13 @@ def test_its_workflow_passes_after_a_change_of_region_and_type(
     file = tmp_path / "clusters/gaudi.yaml"
     changed = file.read_text().replace("us-west-2", "us-east-1").replace("trn1.32x", "dl1.24x")
     file.write_text(changed)
+    (tmp_path / "clusters/kube.yaml").write_text(
+        "name: KubeCluster\nregion: us-east-1\norchestrator: eks\n"
+        "instance: {type: trn1.32xlarge, nodes: {max: 2}}\n"
+        "kubernetes:\n  access:\n"
+        "    - {role: MachineLearning}\n"
+        "    - {role: 'arn:aws:iam::123456789012:role/teams/Operator', policy: cluster-admin}\n"
+    )
     workflow = yaml.safe_load((tmp_path / ".github/workflows/test.yml").read_text())
     steps = {
         step["name"]: step["run"] for step in workflow["jobs"]["test"]["steps"] if "run" in step

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from embedded_aws.embedded import EmbeddedAws
-from embedded_aws.pytest_servers import AS_OF_OPTION, REGIONS_OPTION, running_aws
+from embedded_aws.pytest_servers import AS_OF_OPTION, JOB_SPEED_OPTION, REGIONS_OPTION, running_aws
 from embedded_aws.service_folders import service_modules
 from embedded_aws.settings import DEFAULT_REGION, parse_as_of
 from embedded_aws.template_snapshot import normalise
@@ -38,6 +38,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         f"else {DEFAULT_REGION}",
         type="args",
         default=[],
+    )
+    parser.addini(
+        JOB_SPEED_OPTION,
+        "how many times shorter than on AWS the times are that AWS Batch, EC2 Auto Scaling, EKS "
+        "and creation policies wait",
+        default="1",
     )
 
 

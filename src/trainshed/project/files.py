@@ -14,6 +14,8 @@ from trainshed.spec.schema import schema_texts
 
 _TEMPLATE = Path(__file__).with_name("template")
 _SCHEMA = "cluster.schema.json"
+# A control plane of EKS takes ten minutes on AWS, which are a second here.
+_PYTEST_INI = "[pytest]\ntestpaths = tests\nembedded_aws_job_speed = 600\n"
 # Stands for the dot of names that git would read as this repository's own.
 _DOT = "dot-"
 
@@ -33,7 +35,7 @@ def project_files(choices: Choices, plan: ClusterPlan) -> dict[str, str]:
         "package.json": shipped("package.json").read_text(encoding="utf-8"),
         "package-lock.json": shipped("package-lock.json").read_text(encoding="utf-8"),
         "requirements.txt": requirements_text(),
-        "pytest.ini": "[pytest]\ntestpaths = tests\n",
+        "pytest.ini": _PYTEST_INI,
     }
     return dict(sorted(files.items()))
 

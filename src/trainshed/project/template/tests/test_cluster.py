@@ -1,5 +1,6 @@
 """Deploy the clusters to an AWS on this machine: no account, no network, no cost."""
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +47,20 @@ def publish_stand_in(aws: EmbeddedAws, cluster: ClusterPlan) -> None:
         )
 
 
+def make_roles(aws: EmbeddedAws, cluster: ClusterPlan) -> None:
+    """Make the roles of people that may use a control plane of EKS; a new account has none."""
+    iam = aws.client("iam")
+    everybody = {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}
+    trust = json.dumps({"Version": "2012-10-17", "Statement": [everybody]})
+    there = {role["RoleName"] for role in iam.list_roles()["Roles"]}
+    for entry in cluster.control_plane.access if cluster.control_plane else ():
+        path, _, name = entry.role.partition(":role")[2].rpartition("/")
+        name = name or entry.role
+        if name not in there:
+            iam.create_role(RoleName=name, Path=f"{path}/", AssumeRolePolicyDocument=trust)
+            there.add(name)
+
+
 def test_every_cluster_deploys(
     clusters: tuple[ClusterPlan, ...],
     assembly: Path,
@@ -55,6 +70,7 @@ def test_every_cluster_deploys(
     """Jobs can be submitted to each cluster, with as many nodes as its file says."""
     for cluster in clusters:
         publish_stand_in(clean_aws, cluster)
+        make_roles(clean_aws, cluster)
 
     cdk_deployed(assembly, *(cluster.name for cluster in clusters))
 
