@@ -13,9 +13,9 @@ from embedded_aws.kubernetes.settings import ControlPlaneSettings
 def control_plane(
     built_kubernetes: None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ControlPlane]:
-    """A control plane with JobSet."""
+    """A control plane with JobSet and Kueue."""
     folder = tmp_path_factory.mktemp("kubernetes")
-    found = start(ControlPlaneSettings(folder=str(folder), jobset=True))
+    found = start(ControlPlaneSettings(folder=str(folder), jobset=True, kueue=True))
     yield found
     found.stop()
 

@@ -11,7 +11,17 @@ from pathlib import Path
 
 import psutil
 import pytest
-from cluster_bench import JOBSETS, add_nodes, eventually, jobset, namespace, not_placed, placed
+from cluster_bench import (
+    JOBSETS,
+    KUEUE,
+    add_nodes,
+    add_queue,
+    eventually,
+    jobset,
+    namespace,
+    not_placed,
+    placed,
+)
 
 from embedded_aws.errors import EmbeddedAwsError, ServerError
 from embedded_aws.kubernetes.client import ApiRefusal
@@ -106,8 +116,65 @@ def test_a_jobset_that_is_wrong_is_refused_by_its_own_rules(control_plane: Contr
         control_plane.administrator.call("POST", JOBSETS.format(space), wrong)
 
 
+def test_a_jobset_of_a_queue_begins_when_there_is_quota_for_all_its_pods(
+    control_plane: ControlPlane,
+) -> None:
+    space = namespace(control_plane, "queued")
+    add_nodes(control_plane, "queued", 3)
+    add_queue(control_plane, space, gaudis=16)
+    call, jobsets = control_plane.administrator.call, JOBSETS.format(space)
+
+    call("POST", jobsets, jobset("first", "queued", 2, queue="jobs"))
+    eventually(lambda: len(placed(control_plane, space)) == 2)
+    second = call("POST", jobsets, jobset("second", "queued", 2, queue="jobs"))
+
+    assert second["spec"]["suspend"] is True
+    said = eventually(lambda: waits(control_plane, space, second["metadata"]["uid"]))
+    assert "insufficient unused quota for habana.ai/gaudi" in said
+    assert len(placed(control_plane, space)) == 2
+
+    call("DELETE", f"{jobsets}/first?propagationPolicy=Background")
+    for each in call("GET", f"/api/v1/namespaces/{space}/pods")["items"]:
+        path = f"/api/v1/namespaces/{space}/pods/{each['metadata']['name']}"
+        call("DELETE", f"{path}?gracePeriodSeconds=0")
+
+    eventually(lambda: call("GET", f"{jobsets}/second")["spec"]["suspend"] is False)
+
+
+def waits(control_plane: ControlPlane, space: str, uid: str) -> str:
+    """Return what Kueue says of a JobSet that waits."""
+    path = f"{KUEUE}/namespaces/{space}/workloads?labelSelector=kueue.x-k8s.io/job-uid%3D{uid}"
+    return "; ".join(
+        condition["message"]
+        for workload in control_plane.administrator.call("GET", path)["items"]
+        for condition in workload.get("status", {}).get("conditions", [])
+        if (condition["type"], condition["status"]) == ("QuotaReserved", "False")
+    )
+
+
+def test_kueue_converts_its_objects_and_refuses_wrong_ones(control_plane: ControlPlane) -> None:
+    call = control_plane.administrator.call
+    space = namespace(control_plane, "converted")
+    add_queue(control_plane, space, gaudis=8)
+
+    old = call("GET", f"{KUEUE.replace('v1beta2', 'v1beta1')}/clusterqueues/{space}")
+    assert old["apiVersion"] == "kueue.x-k8s.io/v1beta1"
+
+    group = {"coveredResources": ["cpu"], "flavors": [{"name": "any", "resources": []}]}
+    wrong = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "ClusterQueue",
+        "metadata": {"name": "wrong"},
+        "spec": {"cohortName": "same", "resourceGroups": [group, group]},
+    }
+    with pytest.raises(ApiRefusal, match="coveredResources") as refused:
+        call("POST", f"{KUEUE}/clusterqueues", wrong)
+    assert refused.value.code in (403, 422)
+
+
 def test_two_at_once_know_nothing_of_each_other(control_plane: ControlPlane, folder: Path) -> None:
-    other = start(ControlPlaneSettings(folder=str(folder)))
+    # A port of Kueue is fixed unless it is told otherwise.
+    other = start(ControlPlaneSettings(folder=str(folder), kueue=True))
     try:
         namespace(other, "mine")
 
@@ -117,7 +184,7 @@ def test_two_at_once_know_nothing_of_each_other(control_plane: ControlPlane, fol
         started = psutil.Process(other.process.pid).children(recursive=True)
         other.stop()
 
-    assert len(started) == 4
+    assert len(started) == 5
     assert not [each for each in started if each.is_running()]
 
 

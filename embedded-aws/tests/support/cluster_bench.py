@@ -9,6 +9,7 @@ from embedded_aws.kubernetes.control_plane import ControlPlane
 
 NODE = {"cpu": "94", "memory": "700Gi", "pods": "100", "hugepages-2Mi": "30000Mi"}
 DEVICES = {"habana.ai/gaudi": "8", "vpc.amazonaws.com/efa": "4"}
+KUEUE = "/apis/kueue.x-k8s.io/v1beta2"
 JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets"
 _SECONDS = 60
 
@@ -56,8 +57,30 @@ def _untainted(control_plane: ControlPlane, name: str) -> bool:
     return not node["spec"].get("taints")
 
 
-def jobset(name: str, group: str, pods: int) -> Mapping[str, Any]:
-    """A JobSet of whole-node pods."""
+def add_queue(control_plane: ControlPlane, space: str, *, gaudis: int) -> None:
+    """Make the queue `jobs` of a namespace, with so many accelerators, and enough of the rest."""
+    quotas = {name: "1000000" for name in ("memory", "hugepages-2Mi", *DEVICES)}
+    quotas |= {"memory": "100Ti", "hugepages-2Mi": "10Ti", "habana.ai/gaudi": str(gaudis)}
+    resources = [{"name": name, "nominalQuota": count} for name, count in quotas.items()]
+    group = {
+        "coveredResources": [*quotas],
+        "flavors": [{"name": space, "resources": resources}],
+    }
+    everywhere: Mapping[str, Any] = {"namespaceSelector": {}, "resourceGroups": [group]}
+    for path, kind, name, spec in (
+        ("resourceflavors", "ResourceFlavor", space, {"nodeLabels": {"group": space}}),
+        ("clusterqueues", "ClusterQueue", space, everywhere),
+        (f"namespaces/{space}/localqueues", "LocalQueue", "jobs", {"clusterQueue": space}),
+    ):
+        queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "spec": spec}
+        control_plane.administrator.call(
+            "POST", f"{KUEUE}/{path}", {**queue, "metadata": {"name": name}}
+        )
+
+
+def jobset(name: str, group: str, pods: int, *, queue: str | None = None) -> Mapping[str, Any]:
+    """A JobSet of whole-node pods, which may be of a queue of Kueue."""
+    labels = {"kueue.x-k8s.io/queue-name": queue} if queue else {}
     limits = {"memory": "600Gi", "hugepages-2Mi": "5Gi", **DEVICES}
     pod = {
         "restartPolicy": "Never",
@@ -68,7 +91,7 @@ def jobset(name: str, group: str, pods: int) -> Mapping[str, Any]:
     return {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
-        "metadata": {"name": name},
+        "metadata": {"name": name, "labels": labels},
         "spec": {"replicatedJobs": [{"name": "node", "replicas": 1, "template": {"spec": job}}]},
     }
 
