@@ -68,12 +68,14 @@ def user_of(call: Call, cluster: Row, token: str) -> ClusterUser:
     arn = _caller(_presigned(token), cluster["name"])
     session = _SESSION.fullmatch(arn)
     principal = _role(call, session[2]) if session and session[1] == call.account else arn
-    if cluster["accessConfig"]["authenticationMode"] == "CONFIG_MAP":
+    mode = cluster["accessConfig"]["authenticationMode"]
+    if mode == "CONFIG_MAP":
         raise NoUser("the ConfigMap aws-auth is not read here; use access entries")
     with guard:
         entry = entry_for(call, cluster["name"], principal)
     if entry is None:
-        raise NoUser(f"{principal} has no access entry")
+        unread = "" if mode == "API" else ", and the ConfigMap aws-auth is not read here"
+        raise NoUser(f"{principal} has no access entry{unread}")
     return ClusterUser(
         username=_filled(call, entry["username"], session[3] if session else ""),
         groups=tuple(entry["kubernetesGroups"]),
