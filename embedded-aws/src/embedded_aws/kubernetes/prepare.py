@@ -7,11 +7,12 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from embedded_aws.errors import EmbeddedAwsError
-from embedded_aws.kubernetes.cache import built
+from embedded_aws.kubernetes.cache import CACHE_VARIABLE, built
 from embedded_aws.kubernetes.modules import GoModule, modules_of, patch_of
 
 _GO = re.compile(r"^go (\d+)\.(\d+)", re.M)
@@ -37,17 +38,20 @@ def prepare(kubernetes: str, show: Callable[[str], None]) -> bool:
         Whether anything was built.
 
     Raises:
-        EmbeddedAwsError: there is no Go, or it is too old, or the version is not known.
+        EmbeddedAwsError: there is no Go, or it is too old, the version is not known, or the cache
+            cannot be written to.
         BuildFailed: with the end of what Go said.
     """
     target, modules = built(kubernetes), modules_of(kubernetes)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with (target.parent / f"{target.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with _locked(target, show):
         if target.is_dir():
             return False
         go = _find_go(modules)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".building-") as folder:
+        prefix = f".building-{target.name}-"
+        # Of builds that were killed: whoever has the lock is the only one that builds.
+        for left in target.parent.glob(f"{prefix}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=prefix) as folder:
             made = Path(folder) / "made"
             made.mkdir()
             show(f"building Kubernetes {patch_of(kubernetes)}, about nine minutes the first time")
@@ -55,6 +59,27 @@ def prepare(kubernetes: str, show: Callable[[str], None]) -> bool:
                 _build(go, module, made, show)
             made.rename(target)
     return True
+
+
+@contextmanager
+def _locked(target: Path, show: Callable[[str], None]) -> Iterator[None]:
+    """Be the only one that builds into a folder."""
+    file = target.parent / f"{target.name}.lock"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock = file.open("w")
+    except OSError as error:
+        raise EmbeddedAwsError(
+            f"cannot write to the cache {file.parent}: {error.strerror}; "
+            f"set {CACHE_VARIABLE} to a folder that you may write to"
+        ) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            show("another process builds it already; waiting until it is done")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _find_go(modules: tuple[GoModule, ...]) -> str:
