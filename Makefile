@@ -175,11 +175,12 @@ lock: setup ## Compile requirements/*.txt and package-lock.json anew
 		--group pyproject.toml:deepspeed --no-deps -o requirements/deepspeed.txt --upgrade
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
-schema: setup ## Write docs/*.schema.json, docs/spec.md, and the tables and picture of docs/amis.md anew
+schema: setup ## Write docs/*.schema.json, docs/spec.md, the tables and picture of docs/amis.md, and the picture of docs/eks.md anew
 	@python -m trainshed.spec.schema
 	@python scripts/fields_page.py
 	@python scripts/ami_tables.py
 	@python scripts/ami_picture.py
+	@python scripts/eks_picture.py
 
 recipes: setup ## Resolve packer/pins.json into packer/recipes
 	@trainshed ami recipes --template packer

@@ -20,6 +20,15 @@ def test_versions_in_support_are_listed_with_their_dates(bench: EksBench) -> Non
     assert [each["clusterVersion"] for each in versions if each["defaultVersion"]] == ["1.35"]
 
 
+def test_versions_of_extended_support_are_known(bench: EksBench) -> None:
+    asked = bench.eks.describe_cluster_versions(clusterVersions=["1.31", "1.32"])
+
+    assert {
+        each["clusterVersion"]: each["endOfExtendedSupportDate"].date()
+        for each in asked["clusterVersions"]
+    } == {"1.31": date(2026, 11, 26), "1.32": date(2027, 3, 23)}
+
+
 def test_a_cluster_becomes_active_with_an_endpoint(bench: EksBench) -> None:
     made = bench.eks.create_cluster(**bench.cluster_fields())["cluster"]
     cluster = bench.until_settled()

@@ -210,6 +210,16 @@ def test_a_launch_template_is_refused(nodes: NodeBench, data: dict[str, Any], re
     assert refusal in nodes.bench.refusal(nodes.eks.create_nodegroup, **fields)
 
 
+def test_the_release_version_of_a_group_with_an_ami_is_that_ami(nodes: NodeBench) -> None:
+    template = nodes.template(ImageId=AMAZON_LINUX, InstanceType="m5.large")
+
+    group = nodes.eks.create_nodegroup(**nodes.fields(launchTemplate=template))["nodegroup"]
+
+    assert group["amiType"] == "CUSTOM"
+    assert group["releaseVersion"] == AMAZON_LINUX
+    assert "version" not in group
+
+
 @pytest.mark.parametrize(
     ("fields", "refusal"),
     [

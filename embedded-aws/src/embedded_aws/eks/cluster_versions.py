@@ -1,10 +1,11 @@
 """The versions of Kubernetes that EKS has, and until when each is supported.
 
-EKS user guide, "Understand the Kubernetes version lifecycle on EKS", read on 2026-11-21: 1.33 and
+EKS user guide, "Understand the Kubernetes version lifecycle on EKS", read on 2026-11-21: 1.31 to
 1.34, and 14 months of standard and 12 more of extended support. 1.35: endoflife.date and an AWS
 sample of 2026-04; 1.36: copies of AWS's calendar, 2026-08 and 2026-10. API reference,
-DescribeClusterVersions: what is listed by default are versions in support. Inferred: which version
-is the default, and that each has its first platform version.
+DescribeClusterVersions: what is listed by default are versions in support. Inferred: since when
+1.31 and 1.32 are there, 14 months before the end of their standard support; which version is the
+default, and that each has its first platform version.
 """
 
 from dataclasses import dataclass
@@ -69,6 +70,18 @@ _VERSIONS = (
         since=date(2025, 5, 29),
         standard_until=date(2026, 7, 29),
         extended_until=date(2027, 7, 29),
+    ),
+    ClusterVersion(
+        name="1.32",
+        since=date(2025, 1, 23),
+        standard_until=date(2026, 3, 23),
+        extended_until=date(2027, 3, 23),
+    ),
+    ClusterVersion(
+        name="1.31",
+        since=date(2024, 9, 26),
+        standard_until=date(2025, 11, 26),
+        extended_until=date(2026, 11, 26),
     ),
 )
 _DEFAULT = (1, 35)

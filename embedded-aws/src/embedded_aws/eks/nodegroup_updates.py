@@ -109,7 +109,9 @@ def update_nodegroup_version(call: Call) -> dict[str, Any]:
     if tuple(map(int, version.split("."))) > tuple(map(int, cluster["version"].split("."))):
         raise invalid(f"Version {version} is newer than the cluster's {cluster['version']}")
     later_fields: Row = {**({"launchTemplate": shown} if shown else {})}
-    if group["amiType"] != "CUSTOM":
+    if "ImageId" in template:
+        later_fields |= {"releaseVersion": template["ImageId"]}
+    else:
         release = given.get("releaseVersion", f"{version}.0")
         later_fields |= {"version": version, "releaseVersion": release}
     params = {"Version": given.get("version"), "ReleaseVersion": given.get("releaseVersion")}

@@ -70,7 +70,7 @@ def create_nodegroup(call: Call) -> dict[str, Any]:
         "updateConfig": given.get("updateConfig") or {"maxUnavailable": 1},
         "tags": dict(given.get("tags", {})),
         **{key: given[key] for key in _SETTINGS if key in given},
-        **_versions(cluster, given, ami_type),
+        **_versions(cluster, given, template),
         **({"launchTemplate": shown} if shown else {"diskSize": given.get("diskSize", 20)}),
         "copyName": nodegroup_resources.new_name(),
         "copyVersion": "1",
@@ -144,14 +144,17 @@ def _check_subnets(call: Call, cluster: Row, subnet_ids: list[str]) -> None:
             raise invalid(f"Subnet {each} does not belong to the VPC of the cluster")
 
 
-def _versions(cluster: Row, given: Mapping[str, Any], ami_type: str) -> Row:
-    """Return the versions of a node group, of which one with its own AMI has none.
+def _versions(cluster: Row, given: Mapping[str, Any], template: Row) -> Row:
+    """Return the versions of a node group.
+
+    API reference, Nodegroup: with an AMI in the launch template, the release version is that AMI.
+    eksctl ends with a panic where it is missing.
 
     Raises:
         Refusal: nodes are not newer than their cluster.
     """
-    if ami_type == "CUSTOM":
-        return {}
+    if "ImageId" in template:
+        return {"releaseVersion": template["ImageId"]}
     version = given.get("version", cluster["version"])
     numbers = [tuple(map(int, each.split("."))) for each in (version, cluster["version"])]
     if numbers[0] > numbers[1]:
