@@ -33,6 +33,7 @@ def plan() -> ObjectsPlan:
         lustre="/fsx",
         editors=("trainshed:edit",),
         viewers=("trainshed:view",),
+        nodes=4,
         job=JobPodPlan(
             image="train:v1",
             resources={"cpu": "94", "habana.ai/gaudi": "8"},

@@ -12,10 +12,16 @@ from api_servers import ApiServer, eventually
 
 from trainshed.catalogue import regions_offering
 from trainshed.kubernetes.objects import cluster_objects, manifest
+from trainshed.kubernetes.queue import QueueObject
 from trainshed.orchestrators import part
 from trainshed.plan import ClusterPlan, make_plan
 from trainshed.spec import ClusterSpec
 
+GROUPS = {
+    "jobsets": "jobset.x-k8s.io",
+    "localqueues": "kueue.x-k8s.io",
+    "workloads": "kueue.x-k8s.io",
+}
 ROOT = Path(__file__).parents[2]
 TYPES = ("dl1.24xlarge", "p5.48xlarge", "trn1.32xlarge")
 TAINTS = {
@@ -37,7 +43,9 @@ def planned(name: str, instance: str, *, nodes: int = 2, **changes: object) -> C
 
 
 def text_of(plan: ClusterPlan) -> str:
-    return manifest(cluster_objects(part(plan.orchestrator, "kubernetes").planned_objects(plan)))
+    """Return the objects that need no Kueue, which is not here."""
+    objects = cluster_objects(part(plan.orchestrator, "kubernetes").planned_objects(plan))
+    return manifest(tuple(each for each in objects if not isinstance(each, QueueObject)))
 
 
 def objects_of(plan: ClusterPlan) -> list[dict[str, Any]]:
@@ -134,6 +142,11 @@ def test_the_file_system_is_bound_to_its_claim(api_server: ApiServer, applied: N
         pytest.param("trainshed:edit", "create", "jobsets", "default", False, id="other-namespace"),
         pytest.param("trainshed:edit", "get", "podtemplates", "dl1", True, id="template"),
         pytest.param("trainshed:edit", "update", "podtemplates", "dl1", False, id="no-template"),
+        pytest.param("trainshed:edit", "patch", "workloads", "dl1", True, id="end-queued"),
+        pytest.param("trainshed:edit", "delete", "workloads", "dl1", False, id="only-end"),
+        pytest.param("trainshed:view", "list", "workloads", "dl1", True, id="view-queued"),
+        pytest.param("trainshed:view", "patch", "workloads", "dl1", False, id="view-queued-only"),
+        pytest.param("trainshed:edit", "create", "localqueues", "dl1", False, id="no-queue"),
         pytest.param("trainshed:view:dl1", "list", "nodes", "", True, id="nodes"),
         pytest.param("trainshed:edit", "delete", "nodes", "", False, id="delete-nodes"),
         pytest.param("system:authenticated", "list", "nodes", "", False, id="anybody"),
@@ -151,7 +164,7 @@ def test_groups_may_do_what_access_policies_cannot_give(
     asked = {
         "verb": verb,
         "resource": resource,
-        "group": "jobset.x-k8s.io" if resource == "jobsets" else "",
+        "group": GROUPS.get(resource, ""),
         "namespace": namespace,
         "name": "jobs" if resource == "podtemplates" else "",
     }

@@ -20,6 +20,7 @@ PLAN = ObjectsPlan(
     lustre=None,
     editors=("trainshed:edit",),
     viewers=(),
+    nodes=4,
     job=JobPodPlan(
         image="one:v1",
         resources={"cpu": "126", "aws.amazon.com/neuron": "16"},
@@ -43,7 +44,7 @@ def side(folder: Path, *plans: ObjectsPlan) -> Objects:
 def test_the_same_objects_differ_in_nothing(tmp_path: Path) -> None:
     before, after = side(tmp_path / "before", PLAN), side(tmp_path / "after", PLAN)
 
-    assert len(before["kube/OneCluster.yaml"]) == 13
+    assert len(before["kube/OneCluster.yaml"]) == 17
     assert object_changes(before, after) == ()
 
 
@@ -88,7 +89,7 @@ def test_a_cluster_comes_and_goes_with_all_its_objects(
 
     assert file.effect is effect
     assert {each.effect for each in file.resources} == {effect}
-    assert len(file.resources) == 13
+    assert len(file.resources) == 17
 
 
 def test_an_assembly_without_kubernetes_has_none(tmp_path: Path) -> None:

@@ -143,6 +143,11 @@ def apply(
         applier = Applier(client, eks, planned)
         show(f"asking the API server of {eks.name} what would change")
         steps = applier.plan()
+        if not applier.queues:
+            say(
+                f"{eks.name} has no Kueue, so {plan.name} gets no queue: two jobs that need more "
+                "nodes together than there are may each hold some for ever"
+            )
         if not dry_run:
             apply_and_wait(applier, steps, minutes=wait_minutes, show=show)
     if as_json:

@@ -4,6 +4,7 @@ from typing import Any
 
 from lightkube import ALL_NS, ApiError, Client
 from lightkube.core.resource import NamespacedResource
+from lightkube.generic_resource import GenericNamespacedResource
 from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.core_v1 import (
     ConfigMap,
@@ -24,9 +25,21 @@ from trainshed.kubernetes.client import FIELD_MANAGER
 from trainshed.kubernetes.labels import OwnedObjects
 from trainshed.kubernetes.object_names import name_of, where
 from trainshed.kubernetes.objects import KubernetesObject
+from trainshed.kubernetes.queue import (
+    ClusterQueue,
+    LocalQueue,
+    QueueObject,
+    ResourceFlavor,
+    Topology,
+    has_kueue,
+)
 
 # Every kind that a cluster has, or had in an earlier version; what needs others first.
 KINDS: tuple[type[KubernetesObject], ...] = (
+    LocalQueue,
+    ClusterQueue,
+    ResourceFlavor,
+    Topology,
     DaemonSet,
     PodTemplate,
     ClusterRoleBinding,
@@ -39,6 +52,7 @@ KINDS: tuple[type[KubernetesObject], ...] = (
     ConfigMap,
     Namespace,
 )
+_NAMESPACED = (NamespacedResource, GenericNamespacedResource)
 _NOT_FOUND = 404
 
 
@@ -55,8 +69,11 @@ def find_applied(client: Client, owned: OwnedObjects) -> tuple[KubernetesObject,
     found: list[KubernetesObject] = []
     # Of its overloads, none is for all kinds.
     listed: Any = client.list
+    queues = has_kueue(client)
     for kind in KINDS:
-        everywhere = {"namespace": ALL_NS} if issubclass(kind, NamespacedResource) else {}
+        if issubclass(kind, QueueObject) and not queues:
+            continue
+        everywhere = {"namespace": ALL_NS} if issubclass(kind, _NAMESPACED) else {}
         found += listed(kind, labels=labels, **everywhere)
     return tuple(each for each in found if _is_applied(each) and not _is_going(each))
 

@@ -7,6 +7,7 @@ Applying again changes nothing, so an interrupted command is simply run again.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from lightkube import ApiError, Client
 from lightkube.resources.core_v1 import ConfigMap, Namespace
@@ -24,6 +25,7 @@ from trainshed.kubernetes.objects import (
     ObjectsPlan,
     cluster_objects,
 )
+from trainshed.kubernetes.queue import QueueObject, has_kueue
 from trainshed.kubernetes.readiness import why_not_ready
 
 _NOT_FOUND, _CONFLICT, _INVALID = 404, 409, 422
@@ -64,7 +66,23 @@ class Applier:
 
     def __init__(self, client: Client, cluster: EksCluster, plan: ObjectsPlan) -> None:
         self._client, self._cluster, self._owned = client, cluster, plan.owned
-        self._objects = cluster_objects(plan)
+        self._wanted = cluster_objects(plan)
+
+    @cached_property
+    def queues(self) -> bool:
+        """Whether the cluster has a queue: it needs Kueue, which is asked for once.
+
+        Raises:
+            Failure: the server refuses, or does not answer.
+        """
+        with asking(self._cluster):
+            return has_kueue(self._client)
+
+    @property
+    def _objects(self) -> tuple[KubernetesObject, ...]:
+        if self.queues:
+            return self._wanted
+        return tuple(each for each in self._wanted if not isinstance(each, QueueObject))
 
     def plan(self) -> tuple[ApplyStep, ...]:
         """Ask the server what would become of each object; nothing changes.

@@ -17,6 +17,7 @@ from trainshed.kubernetes.client import ApiRefusal, asking
 from trainshed.kubernetes.cluster import EksCluster
 from trainshed.kubernetes.job_template import TEMPLATE
 from trainshed.kubernetes.nodes import KubernetesNode, find_nodes
+from trainshed.kubernetes.queue import JOB_UID_LABEL, QUEUE, LocalQueue, Workload
 
 GROUP, VERSION = "jobset.x-k8s.io", "v1alpha2"
 # JobSet documentation, "Installation". By the release that its manager here is of.
@@ -121,6 +122,58 @@ class JobSets:
         with asking(self.eks):
             found = self.client.list(Pod, namespace=self.namespace, labels={_OF_JOBSET: jobset})
             return [each.to_dict() for each in found]
+
+    def workload(self, jobset: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return the Workload by which Kueue knows a JobSet; None when there is none."""
+        labels: dict[str, Any] = {JOB_UID_LABEL: jobset["metadata"]["uid"]}
+        try:
+            with asking(self.eks):
+                found: list[Any] = [
+                    *self.client.list(Workload, namespace=self.namespace, labels=labels)
+                ]
+        except ApiRefusal as error:
+            if error.code != _NOT_FOUND:
+                raise
+            return None
+        return found[0].to_dict() if found else None
+
+    def has_queue(self) -> bool:
+        """Return whether the cluster has a queue."""
+        try:
+            with asking(self.eks):
+                self.client.get(LocalQueue, QUEUE, namespace=self.namespace)
+        except ApiRefusal as error:
+            if error.code != _NOT_FOUND:
+                raise
+            return False
+        return True
+
+    def take_out_of_queue(self, jobset: Mapping[str, Any], annotations: Mapping[str, str]) -> None:
+        """Have Kueue suspend a JobSet for good, which deletes its pods, and annotate it.
+
+        Kueue documentation, "Workload": one that is not active gets no quota. Kueue starts a JobSet
+        again that somebody else has suspended.
+
+        Raises:
+            Failure: Kueue does not know it yet.
+        """
+        name = jobset["metadata"]["name"]
+        workload = self.workload(jobset)
+        if workload is None:
+            raise Failure(
+                f"Kueue has not looked at {name} in namespace {self.namespace} yet; run the "
+                "command again in a moment"
+            )
+        with asking(self.eks):
+            for kind, patched, change in (
+                # First: a job that waits is suspended, so that with the annotation alone it would
+                # look as if it were over, and begin.
+                (Workload, workload["metadata"]["name"], {"spec": {"active": False}}),
+                (_JobSet, name, {"metadata": {"annotations": dict(annotations)}}),
+            ):
+                self.client.patch(
+                    kind, patched, change, namespace=self.namespace, patch_type=PatchType.MERGE
+                )
 
     def suspend(self, name: str, annotations: Mapping[str, str]) -> None:
         """Suspend a JobSet, which deletes its pods, and annotate it."""

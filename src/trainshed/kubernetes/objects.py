@@ -38,6 +38,8 @@ from trainshed.account.tags import CLUSTER_LABEL
 from trainshed.kubernetes.device_plugins import device_plugins
 from trainshed.kubernetes.job_template import TEMPLATE, JobPodPlan, job_template
 from trainshed.kubernetes.labels import OwnedObjects
+from trainshed.kubernetes.queue import GROUP as KUEUE
+from trainshed.kubernetes.queue import QueueObject, queue_objects
 
 # In the namespace of a cluster: whose it is.
 OWNER, OWNER_KEY = "trainshed", "cluster"
@@ -63,6 +65,7 @@ KubernetesObject: TypeAlias = (
     | ClusterRole
     | ClusterRoleBinding
     | DaemonSet
+    | QueueObject
 )
 
 
@@ -80,6 +83,7 @@ class ObjectsPlan:
         lustre: where its nodes mount its file system, or None.
         editors: groups that submit and end jobs.
         viewers: groups that look at them.
+        nodes: how many it has at most.
         job: what the pod of a job gets.
     """
 
@@ -92,6 +96,7 @@ class ObjectsPlan:
     lustre: str | None
     editors: tuple[str, ...]
     viewers: tuple[str, ...]
+    nodes: int
     job: JobPodPlan
 
     @property
@@ -121,6 +126,7 @@ def cluster_objects(plan: ObjectsPlan) -> tuple[KubernetesObject, ...]:
             claims={plan.lustre: LUSTRE_CLAIM} if plan.lustre else {},
         ),
         *device_plugins(owned, region=plan.region, accelerator=plan.accelerator, efa=plan.efa),
+        *queue_objects(owned, nodes=plan.nodes, resources=plan.job.resources),
     )
 
 
@@ -154,8 +160,13 @@ def _access(
     ):
         if not groups:
             continue
-        rules = [PolicyRule(apiGroups=["jobset.x-k8s.io"], resources=["jobsets"], verbs=verbs)]
+        rules = [
+            PolicyRule(apiGroups=["jobset.x-k8s.io"], resources=["jobsets"], verbs=verbs),
+            PolicyRule(apiGroups=[KUEUE], resources=["localqueues", "workloads"], verbs=_READ),
+        ]
         if name == _EDIT:
+            # To end a job is to deactivate its workload.
+            rules.append(PolicyRule(apiGroups=[KUEUE], resources=["workloads"], verbs=["patch"]))
             rules.append(
                 PolicyRule(
                     apiGroups=[""],

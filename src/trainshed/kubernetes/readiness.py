@@ -4,6 +4,7 @@ from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.core_v1 import PersistentVolumeClaim
 
 from trainshed.kubernetes.objects import KubernetesObject
+from trainshed.kubernetes.queue import ClusterQueue, why_not_active
 
 
 def why_not_ready(found: KubernetesObject | None) -> str:
@@ -26,5 +27,7 @@ def why_not_ready(found: KubernetesObject | None) -> str:
             if current and updated and available >= desired:
                 return ""
             return f"{available} of {desired} nodes have it" if current else "it is new"
+        case ClusterQueue():
+            return why_not_active(found)
         case _:
             return ""

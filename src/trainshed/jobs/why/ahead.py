@@ -27,7 +27,7 @@ def ahead(evidence: Evidence) -> Iterator[Violation]:
     nodes = sum(job.nodes for job in jobs)
     names = ", ".join(f"{job.name} {job.job_id} {job.status}" for job in jobs[:_SHOWN])
     more = f" and {len(jobs) - _SHOWN} more" if len(jobs) > _SHOWN else ""
-    where = "before it in the queue" if evidence.queue else "there, too"
+    where = "before it in the queue" if evidence.queue or evidence.by_kueue else "there, too"
     yield Violation(
         message=f"{len(jobs)} jobs of {nodes} nodes are {where}: {names}{more}",
         remedy="wait, or end one: trainshed job cancel JOB; why the first waits: "

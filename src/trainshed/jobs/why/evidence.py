@@ -114,6 +114,7 @@ class Evidence:
         job: the job.
         now: when this was gathered.
         queue: its queue.
+        by_kueue: Kueue says when it begins.
         environments: of the queue, in the order in which it uses them.
         placed: other jobs of the queue that have got nodes.
         ahead: jobs that wait in the queue before it.
@@ -135,6 +136,7 @@ class Evidence:
     job: Job
     now: datetime
     queue: Queue | None = None
+    by_kueue: bool = False
     environments: tuple[Environment, ...] = ()
     placed: tuple[ListedJob, ...] = ()
     ahead: tuple[ListedJob, ...] = ()

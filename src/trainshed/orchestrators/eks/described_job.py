@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from trainshed.jobs.model import EndCause, Ending, Job, JobNode, JobState, ListedJob
+from trainshed.kubernetes.queue import QUEUE_LABEL
 from trainshed.nodes.exit_codes import PEER_LOST
 from trainshed.orchestrators.eks.jobset import NAME
 
@@ -13,6 +14,8 @@ ENDED = "trainshed/ended"
 # JobSet API: attempt of a pod.
 _ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
 _INDEX = "batch.kubernetes.io/job-completion-index"
+# A job that waits for its turn, in `status`; JobSet says that it is suspended.
+QUEUED = "Queued"
 _STATES = {"Completed": JobState.SUCCEEDED, "Failed": JobState.FAILED}
 _PHASES = {
     "Running": JobState.RUNNING,
@@ -52,13 +55,21 @@ def is_over(jobset: _Object) -> bool:
     return _ended(jobset) is not None or jobset.get("status", {}).get("terminalState") in _STATES
 
 
-def read_job(jobset: _Object, job: _Object | None, pods: Iterable[_Object]) -> Job:
+def is_queued(jobset: _Object) -> bool:
+    """Return whether Kueue decides when a job has nodes."""
+    return QUEUE_LABEL in jobset["metadata"].get("labels", {})
+
+
+def read_job(
+    jobset: _Object, job: _Object | None, pods: Iterable[_Object], workload: _Object | None
+) -> Job:
     """Return a job with its nodes.
 
     Args:
         jobset: of the job.
         job: the Job that the JobSet has now; None while it has none.
         pods: of it that are there.
+        workload: by which Kueue knows it; None without a queue.
     """
     listed, spec = read_listed(jobset), _job_spec(jobset)
     restarts = jobset.get("status", {}).get("restarts", 0)
@@ -83,7 +94,7 @@ def read_job(jobset: _Object, job: _Object | None, pods: Iterable[_Object]) -> J
         name=listed.name,
         state=state,
         status=listed.status,
-        reason=ended if state.is_over else _unplaced(latest.values()),
+        reason=ended if state.is_over else _unplaced(latest.values()) or _in_queue(workload),
         cause=cause,
         created_at=listed.created_at,
         started_at=nodes[0].started_at,
@@ -106,7 +117,7 @@ def _status(jobset: _Object) -> str:
     if over := status.get("terminalState"):
         return str(over)
     if jobset["spec"].get("suspend"):
-        return "Suspended"
+        return QUEUED if is_queued(jobset) and _ended(jobset) is None else "Suspended"
     ready = any(each.get("ready") for each in status.get("replicatedJobsStatus", []))
     return "Running" if ready else "Pending"
 
@@ -116,8 +127,10 @@ def _state(jobset: _Object, pods: Sequence[_Object]) -> JobState:
         return JobState.FAILED
     if over := _STATES.get(_status(jobset)):
         return over
-    # Whatever queues jobs suspends them; without pods, Kubernetes has not looked at it.
-    if jobset["spec"].get("suspend") or not pods:
+    if jobset["spec"].get("suspend"):
+        return JobState.QUEUED if is_queued(jobset) else JobState.PENDING
+    # Without pods, Kubernetes has not looked at it.
+    if not pods:
         return JobState.PENDING
     if len(pods) < _nodes(jobset) or not all(pod["spec"].get("nodeName") for pod in pods):
         return JobState.QUEUED
@@ -147,6 +160,13 @@ def _unplaced(pods: Iterable[_Object]) -> str | None:
         if placed.get("message"):
             return placed["message"]
     return None
+
+
+def _in_queue(workload: _Object | None) -> str | None:
+    """Return why Kueue does not let a job begin, and why it stopped it if it did."""
+    waits = _condition(workload, "QuotaReserved", "False").get("message")
+    stopped = _condition(workload, "Evicted").get("message")
+    return "; ".join(filter(None, (waits, stopped))) or None
 
 
 def _node(index: int, pod: _Object | None, gone: Ending | None) -> JobNode:

@@ -16,8 +16,8 @@ _LOOK = "trainshed kube nodes CLUSTER"
     title="Kubernetes has no node for a pod of the job",
     severity=Severity.ERROR,
     why="""
-Kubernetes has no node for a pod of the job; its scheduler's message is quoted, with how many nodes
-the job needs and how many there are.
+Kubernetes has no node for a pod of the job; the message of its scheduler, or of Kueue where the job
+waits in the cluster's queue, is quoted, with how many nodes the job needs and how many there are.
 
 Every pod takes a whole node of the cluster, and the others wait for the last one.
 """,
@@ -33,8 +33,9 @@ def unplaced(evidence: Evidence) -> Iterator[Violation]:
     counted = "" if there is None else f"; the job needs {job.node_count} nodes, {there} exist"
     if there is not None and there < job.node_count:
         remedy = f"submit it with --nodes {there}, or see why nodes are missing: {_LOOK}"
+    elif evidence.by_kueue:
+        remedy = "wait for the jobs that have the nodes, or end one: trainshed job cancel JOB"
     else:
         remedy = f"see whether each node has what a pod asks for: {_LOOK}"
-    yield Violation(
-        message=f"{evidence.service} says: {job.reason.rstrip('.')}{counted}", remedy=remedy
-    )
+    who = "Kueue" if evidence.by_kueue else evidence.service
+    yield Violation(message=f"{who} says: {job.reason.rstrip('.')}{counted}", remedy=remedy)

@@ -10,6 +10,7 @@ from trainshed.jobs.sent_files import VARIABLE
 from trainshed.jobs.submission import Submission
 from trainshed.kubernetes.job_template import ATTEMPTS, CONTAINER, TIMEOUT, literal
 from trainshed.kubernetes.jobsets import GROUP, VERSION
+from trainshed.kubernetes.queue import QUEUE, QUEUE_LABEL
 from trainshed.nodes.exit_codes import PEER_LOST
 
 # A job's name may be longer than labels are, and end otherwise.
@@ -33,7 +34,13 @@ def new_name(submission: Submission) -> str:
 
 
 def make_jobset(
-    submission: Submission, template: Mapping[str, Any], *, cluster: str, namespace: str, image: str
+    submission: Submission,
+    template: Mapping[str, Any],
+    *,
+    cluster: str,
+    namespace: str,
+    image: str,
+    queued: bool,
 ) -> dict[str, Any]:
     """Return the JobSet of a submission.
 
@@ -49,6 +56,7 @@ def make_jobset(
         cluster: name of the cluster.
         namespace: of its jobs.
         image: URI of the container image.
+        queued: it waits in the cluster's queue for all its nodes.
     """
     annotations = template["metadata"]["annotations"]
     timeout = submission.timeout_seconds or int(annotations[TIMEOUT])
@@ -82,6 +90,7 @@ def make_jobset(
                 "app.kubernetes.io/managed-by": "trainshed",
                 "app.kubernetes.io/component": "job",
                 CLUSTER_LABEL: cluster,
+                **({QUEUE_LABEL: QUEUE} if queued else {}),
             },
             "annotations": {NAME: submission.name},
         },

@@ -23,6 +23,7 @@ def planned_objects(plan: ClusterPlan) -> ObjectsPlan:
         lustre=plan.lustre.mount if plan.lustre else None,
         editors=groups_in(eks.namespace, AccessPolicy.EDIT, AccessPolicy.ADMIN),
         viewers=groups_in(eks.namespace, AccessPolicy.VIEW),
+        nodes=plan.nodes.max,
         job=JobPodPlan(
             image=_image(eks),
             resources=eks.pod.resources,

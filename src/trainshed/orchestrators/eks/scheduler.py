@@ -17,7 +17,14 @@ from trainshed.jobs.why.questions import Questions
 from trainshed.kubernetes.client import connect as connect_client
 from trainshed.kubernetes.cluster import find_cluster
 from trainshed.kubernetes.jobsets import JobSets
-from trainshed.orchestrators.eks.described_job import ENDED, is_over, read_job, read_listed
+from trainshed.orchestrators.eks.described_job import (
+    ENDED,
+    QUEUED,
+    is_over,
+    is_queued,
+    read_job,
+    read_listed,
+)
 from trainshed.orchestrators.eks.jobset import NAME, make_jobset
 from trainshed.orchestrators.eks.traits import SERVICE
 
@@ -88,6 +95,7 @@ class EksScheduler:
             cluster=self.cluster,
             namespace=jobsets.namespace,
             image=self.image,
+            queued=jobsets.has_queue(),
         )
         jobsets.create(made)
         return str(made["metadata"]["name"])
@@ -120,11 +128,21 @@ class EksScheduler:
             if not found or NAME not in found["metadata"].get("annotations", {}):
                 return None
             job_id = found["metadata"]["name"]
-            return read_job(found, jobsets.job(job_id), jobsets.pods(job_id))
+            workload = jobsets.workload(found) if is_queued(found) else None
+            return read_job(found, jobsets.job(job_id), jobsets.pods(job_id), workload)
 
     def end(self, job: Job, reason: str) -> None:
-        """End a job: its pods get SIGTERM. The JobSet stays, suspended, with the reason."""
-        self.jobsets().suspend(job.job_id, {ENDED: reason})
+        """End a job: its pods get SIGTERM. The JobSet stays, suspended, with the reason.
+
+        Raises:
+            Failure: Kueue has not looked at it yet, or the API server refuses or does not answer.
+        """
+        jobsets = self.jobsets()
+        found = jobsets.get(job.job_id)
+        if found and is_queued(found):
+            jobsets.take_out_of_queue(found, {ENDED: reason})
+        else:
+            jobsets.suspend(job.job_id, {ENDED: reason})
 
     def tidy(self) -> None:
         """Do nothing: what submissions leave is in the namespace."""
@@ -141,14 +159,23 @@ class EksScheduler:
         if not job.state.waits:
             return Evidence(service=self.service, region=self.region.name, job=job, now=now)
         none: list[ListedJob] = []
-        others = questions.ask(lambda: self.jobs(unfinished=True), none)
+        unfinished = questions.ask(lambda: self.jobs(unfinished=True), none)
+        # Kueue takes the oldest first, and of those of one second any.
+        others = [
+            each
+            for each in unfinished
+            if each.job_id != job.job_id
+            and (each.status != QUEUED or each.created_at <= job.created_at)
+        ]
         nodes = questions.ask(lambda: len(self.jobsets().nodes()), None)
         return Evidence(
             service=self.service,
             region=self.region.name,
             job=job,
             now=now,
-            placed=tuple(each for each in others if each.job_id != job.job_id),
+            by_kueue=job.status == QUEUED,
+            placed=tuple(each for each in others if each.status != QUEUED),
+            ahead=tuple(each for each in others if each.status == QUEUED),
             nodes=nodes,
         )
 
