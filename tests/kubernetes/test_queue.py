@@ -10,12 +10,15 @@ from api_servers import ApiServer, administrator, eventually, known
 from kube_clusters import KubeCluster, make_cluster
 
 from embedded_aws.kubernetes.cache import unavailable
+from embedded_aws.kubernetes.client import ApiRefusal
 from embedded_aws.kubernetes.control_plane import start
 from embedded_aws.kubernetes.settings import ControlPlaneSettings
 from trainshed.jobs.model import EndCause, JobState
 from trainshed.jobs.scheduler import end_job
 from trainshed.jobs.why.gathering import gather
 from trainshed.jobs.why.judging import explain_job
+from trainshed.kubernetes.applying import Applier, ApplyOutcome
+from trainshed.kubernetes.cluster_content import delete_content, find_content
 
 pytestmark = pytest.mark.server
 
@@ -65,6 +68,40 @@ def finish(cluster: KubeCluster, pods: list[Any]) -> None:
     cluster.run(pods)
     for pod in pods:
         cluster.finish(pod, 0)
+
+
+def test_the_queue_is_applied_once_and_goes_with_its_cluster(server: ApiServer) -> None:
+    cluster = make_cluster(server, 1)
+    applier = Applier(server.client, server.cluster, cluster.plan)
+    space, owned = cluster.plan.namespace, cluster.plan.owned
+
+    assert {each.outcome for each in applier.plan()} == {ApplyOutcome.UNCHANGED}
+    # The device plugins wait for kubelets for ever.
+    eventually(lambda: not [each for each in applier.waiting() if "Queue" in each])
+
+    content = find_content(server.client, server.cluster, owned)
+    done = [*delete_content(server.client, server.cluster, owned, content)]
+
+    queues = [f"LocalQueue {space}/jobs", f"ClusterQueue trainshed-{space}-jobs"]
+    queues += [f"{kind} trainshed-{space}-nodes" for kind in ("ResourceFlavor", "Topology")]
+    assert done[:4] == queues
+    # Kueue keeps each until nothing uses it.
+    eventually(lambda: not any(exists(cluster, path) for path in paths(space)))
+
+
+def paths(space: str) -> Iterator[str]:
+    yield f"clusterqueues/trainshed-{space}-jobs"
+    yield from (f"{kind}/trainshed-{space}-nodes" for kind in ("resourceflavors", "topologies"))
+
+
+def exists(cluster: KubeCluster, path: str) -> bool:
+    try:
+        cluster.call("GET", f"{KUEUE}/{path}")
+    except ApiRefusal as error:
+        if error.code != 404:
+            raise
+        return False
+    return True
 
 
 def test_without_a_queue_two_jobs_hold_a_part_each_and_wait_for_ever(server: ApiServer) -> None:

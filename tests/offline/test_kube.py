@@ -114,6 +114,7 @@ def test_an_operator_applies_everything_and_then_the_nodes_are_as_planned(
     assert {each["outcome"] for each in planned.json} == {"created"}
     assert applied.code == 0, applied.err
     assert "Namespace kube" in applied.out
+    assert "has no Kueue, so KubeCluster gets no queue" in applied.err
     assert "DaemonSet kube-system/trainshed-kube-efa: created" in applied.err
     assert after.json["differences"] == []
     assert after.code == 0

@@ -146,7 +146,8 @@ def apply(
         if not applier.queues:
             say(
                 f"{eks.name} has no Kueue, so {plan.name} gets no queue: two jobs that need more "
-                "nodes together than there are may each hold some for ever"
+                "nodes together than there are may each hold some for ever",
+                err=True,
             )
         if not dry_run:
             apply_and_wait(applier, steps, minutes=wait_minutes, show=show)

@@ -120,7 +120,9 @@ def _unseen(owned: OwnedObjects, error: Failure) -> Kept:
         "delete the namespace with all that is in it, and what is in none: "
         "kubectl delete daemonsets,clusterroles,clusterrolebindings,persistentvolumes "
         f"--all-namespaces --selector {CLUSTER_LABEL}={owned.cluster} && "
-        f"kubectl delete namespace {owned.namespace}",
+        f"kubectl delete namespace {owned.namespace}; with Kueue also "
+        "kubectl delete clusterqueues,resourceflavors,topologies.kueue.x-k8s.io --selector "
+        f"{CLUSTER_LABEL}={owned.cluster}",
     )
 
 
