@@ -9,7 +9,7 @@ export NPM_CONFIG_UPDATE_NOTIFIER := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-eks test test-for test-bare test-skipped test-embedded-aws dist tools guests kubernetes torch ami-lint ami-validate ami-bake ami-boot ami-faults upper-ladder ladder containers lint format docs bench lock schema recipes golden clean
+.PHONY: help setup demo demo-eks test test-for test-bare test-skipped test-embedded-aws dist tools guests kubernetes eksctl torch ami-lint ami-validate ami-bake ami-boot ami-faults upper-ladder ladder containers lint format docs bench lock schema recipes golden clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -94,6 +94,11 @@ KUBERNETES := 1.35
 kubernetes: setup ## Build a control plane of Kubernetes from Go modules, in some nine minutes the first time; KUBERNETES="1.34 1.36" for others
 	@command -v go >/dev/null || pip install --quiet --disable-pip-version-check --require-hashes -r requirements/go.txt
 	@for version in $(KUBERNETES); do trainshed offline kubernetes prepare --kubernetes $$version || exit; done
+
+# A client of EKS that is not ours: docs/eks.md of the embedded AWS shows what it says. Not in the gate.
+eksctl: ## Build eksctl into build/eksctl from its Go module, in some four minutes, to try it on the embedded AWS
+	@cd embedded-aws/tests/eks/eksctl && GOFLAGS=-mod=readonly GOWORK=off CGO_ENABLED=0 \
+		go build -trimpath -ldflags "-s -w" -o $(CURDIR)/build/eksctl github.com/weaveworks/eksctl/cmd/eksctl
 
 ami-lint: setup ## Check the AMI template's style, structure and scripts
 	@packer fmt -check -diff packer

@@ -68,6 +68,18 @@ load_fleet(paths)
 print((time.perf_counter() - start) / len(paths))
 """
 
+COMPARED = """name: TrainCluster
+region: us-west-2
+instance: {type: trn1.32xlarge, nodes: {max: 16}}
+storage: {lustre: {}}
+"""
+EKS_SECTION = "kubernetes: {access: [{role: Operator, policy: cluster-admin}]}\n"
+EKS_COMMANDS = {
+    "explain": ("-m", "trainshed.cli", "explain", "{file}"),
+    "synthesis": ("app.py",),
+    "lint": ("-m", "trainshed.cli", "lint", "{out}/TrainCluster.template.json"),
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
@@ -278,6 +290,9 @@ def main() -> int:
         )
         aims += more_aims
         report += lines
+        more_aims, lines = orchestrators(work, environment)
+        aims += more_aims
+        report += lines
         for measured in (preflight, demo):
             more, lines = measured()
             aims.append(more)
@@ -370,6 +385,35 @@ def growth(found: Mapping[int, Found]) -> tuple[Aim, list[str]]:
         what=f"seconds per added cluster, up to {most} clusters", limit=0.15, runs=added[most]
     )
     return aim, lines
+
+
+def orchestrators(
+    work: Path, environment: Callable[..., dict[str, str]]
+) -> tuple[list[Aim], list[str]]:
+    """Report what a cluster on EKS takes, against the same one on AWS Batch."""
+    files = {name: work / f"on-{name}.yaml" for name in ("batch", "eks")}
+    for name, file in files.items():
+        own = EKS_SECTION if name == "eks" else ""
+        file.write_text(f"orchestrator: {name}\n{COMPARED}{own}", encoding="utf-8")
+
+    def case(name: str, command: Sequence[str]) -> Case:
+        words = [each.format(file=files[name], out=work / f"out-{name}") for each in command]
+        own = environment(name, clusters=str(files[name]))
+        return lambda watch: measure([sys.executable, *words], own, watch=watch)
+
+    aims = list[Aim]()
+    lines = ["", "## Amazon EKS against AWS Batch", ""]
+    lines += ["| what | Batch, CPU seconds | EKS, CPU seconds | x |", "|---|---|---|---|"]
+    for what, command in EKS_COMMANDS.items():
+        found = in_turn(FLEET_RUNS, {name: case(name, command) for name in files})
+        shares = ratios(found["eks"].cpu_seconds, found["batch"].cpu_seconds)
+        medians = [statistics.median(found[name].cpu_seconds) for name in files]
+        figures = " | ".join(f"{each:.2f}" for each in (*medians, statistics.median(shares)))
+        lines.append(f"| {what} | {figures} |")
+        aims.append(
+            Aim(what=f"{what} of a cluster on EKS, x that on Batch", limit=1.15, runs=shares)
+        )
+    return aims, lines
 
 
 def reviews(

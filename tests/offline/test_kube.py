@@ -16,6 +16,8 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
 from embedded_aws.kubernetes.cache import unavailable
 from trainshed.cli import main
+from trainshed.kubernetes.objects import cluster_objects, manifest
+from trainshed.orchestrators import part
 from trainshed.plan import load_fleet
 
 pytestmark = pytest.mark.server
@@ -234,3 +236,40 @@ def test_kubectl_uses_the_cluster_by_the_kubeconfig(
 
     assert answer.returncode == 0, answer.stderr
     assert "serviceaccount/jobs" in answer.stdout.split()
+
+
+def test_kubectl_agrees_with_what_we_say_of_user_nodes_and_objects(
+    as_role: Callable[[str], Run], tmp_path: Path
+) -> None:
+    kube = as_role("Operator")
+    kube("apply", "kube.yaml")
+    kube("config", "kube.yaml", "--kubeconfig", "config")
+    [plan] = load_fleet([tmp_path / "kube.yaml"]).clusters
+    objects = cluster_objects(part(plan.orchestrator, "kubernetes").planned_objects(plan))
+    (tmp_path / "KubeCluster.yaml").write_text(manifest(objects))
+
+    def kubectl(*words: str) -> str:
+        answer = subprocess.run(
+            ["kubectl", "--kubeconfig", str(tmp_path / "config"), *words],
+            capture_output=True,
+            text=True,
+            env=dict(os.environ),
+        )
+        assert answer.returncode == 0, answer.stderr
+        return answer.stdout
+
+    user = json.loads(kubectl("auth", "whoami", "--output", "json"))["status"]["userInfo"]
+    nodes = json.loads(kubectl("get", "nodes", "--output", "json"))["items"]
+    ours = kube("nodes", "kube.yaml", "--json").json["nodes"]
+    pods = kubectl("get", "pods", "--all-namespaces", "--output", "name")
+    applied = kubectl(
+        *("apply", "--server-side", "--dry-run=server", "--field-manager=trainshed"),
+        *("--filename", str(tmp_path / "KubeCluster.yaml"), "--output", "json"),
+    )
+
+    assert ":assumed-role/Operator/" in user["username"]
+    assert "trainshed:cluster-admin" in user["groups"]
+    names = {each["metadata"]["name"] for each in nodes}
+    assert {each["name"] for each in ours} <= names
+    assert "trainshed-kube-efa" in pods
+    assert len(json.loads(applied)["items"]) == len(objects)

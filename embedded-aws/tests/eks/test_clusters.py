@@ -29,6 +29,14 @@ def test_versions_of_extended_support_are_known(bench: EksBench) -> None:
     } == {"1.31": date(2026, 11, 26), "1.32": date(2027, 3, 23)}
 
 
+def test_versions_are_listed_for_a_client_that_says_no_to_every_filter(bench: EksBench) -> None:
+    # What `eksctl utils describe-cluster-versions` sends.
+    asked = bench.eks.describe_cluster_versions(clusterType="", includeAll=False, defaultOnly=False)
+
+    assert asked["clusterVersions"] == bench.eks.describe_cluster_versions()["clusterVersions"]
+    assert len(asked["clusterVersions"]) > 1
+
+
 def test_a_cluster_becomes_active_with_an_endpoint(bench: EksBench) -> None:
     made = bench.eks.create_cluster(**bench.cluster_fields())["cluster"]
     cluster = bench.until_settled()

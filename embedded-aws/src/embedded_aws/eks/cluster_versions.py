@@ -119,7 +119,8 @@ def describe_cluster_versions(call: Call) -> dict[str, Any]:
     """Describe versions: those in support, those of some names, or all."""
     named, given = call.params.get("clusterVersions"), call.params
     status = given.get("versionStatus") or given.get("status", "").upper().replace("-", "_")
-    if given.get("clusterType", "eks") != "eks":
+    # eksctl sends an empty one where its user names none.
+    if (given.get("clusterType") or "eks") != "eks":
         return {"clusterVersions": []}
     found = [
         _described(each)
