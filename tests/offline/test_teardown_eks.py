@@ -174,7 +174,9 @@ def test_a_control_plane_that_another_cluster_uses_stays(
         [left] = [each for each in report["kept"] if each["what"] == "objects of Kubernetes"]
         assert left["name"] == "one"
         assert "cannot be looked at: the API server of lab cannot be reached" in left["why"]
-        assert left["why"].endswith("kubectl delete namespace one")
+        assert "kubectl delete namespace one" in left["why"]
+        assert "kubectl delete clusterqueues,resourceflavors,topologies" in left["why"]
+        assert left["why"].endswith("--selector trainshed/cluster=OneCluster")
     assert there(aws) == {"LabNetwork", "LabControlPlane", "TwoCluster"}
     [cluster] = aws.client("eks").list_clusters()["clusters"]
     assert aws.client("eks").describe_cluster(name=cluster)["cluster"]["deletionProtection"]
