@@ -13,13 +13,8 @@ from embedded_aws.actions import Call, Row
 from embedded_aws.eks import cluster_network
 from embedded_aws.eks.calls import answers, invalid, invalid_request, unsupported
 from embedded_aws.eks.cluster_versions import supported_version
-from embedded_aws.eks.clusters import (
-    KEPT,
-    check_unsupported,
-    endpoint_access,
-    log_setups,
-    make_log_group,
-)
+from embedded_aws.eks.clusters import KEPT, check_unsupported, endpoint_access, log_setups
+from embedded_aws.eks.control_plane_logs import make_log_group
 from embedded_aws.eks.control_planes import control_planes
 from embedded_aws.eks.tables import cluster_of, nodegroups, of_cluster
 from embedded_aws.eks.updates import start_update

@@ -15,12 +15,12 @@ from typing import Any
 from moto.moto_api._internal import mock_random
 
 from embedded_aws.actions import Call, Row
-from embedded_aws.cloudformation.clients import client
 from embedded_aws.eks import cluster_network, roles
 from embedded_aws.eks.access_entries import add_entry
 from embedded_aws.eks.calls import answers, in_use, invalid, invalid_request, later, page
 from embedded_aws.eks.calls import unsupported as not_done
 from embedded_aws.eks.cluster_versions import ClusterVersion, supported_version
+from embedded_aws.eks.control_plane_logs import make_log_group
 from embedded_aws.eks.control_planes import control_planes
 from embedded_aws.eks.quotas import CLUSTERS, check_quota
 from embedded_aws.eks.tables import (
@@ -181,20 +181,6 @@ def log_setups(asked: Mapping[str, Any], before: Collection[str] = ()) -> list[R
         {"types": [each for each in LOG_TYPES if each not in on], "enabled": False},
     ]
     return [setup for setup in setups if setup["types"]]
-
-
-def make_log_group(call: Call, cluster: Row) -> None:
-    """Make the log group of a cluster that logs, if there is none.
-
-    User guide, "Send control plane logs to CloudWatch Logs": /aws/eks/CLUSTER/cluster.
-    """
-    if not cluster["logging"]["clusterLogging"][0]["enabled"]:
-        return
-    logs = client("logs", account=call.account, region=call.region)
-    try:
-        logs.create_log_group(logGroupName=f"/aws/eks/{cluster['name']}/cluster")
-    except logs.exceptions.ResourceAlreadyExistsException:
-        return
 
 
 def _check_keys(call: Call) -> None:

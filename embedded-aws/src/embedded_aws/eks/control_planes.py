@@ -13,11 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread
 
+from botocore.exceptions import BotoCoreError, ClientError
 from moto.core.exceptions import ServiceException
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.eks.addon_installs import AddonInstalls
 from embedded_aws.eks.calls import unsupported
+from embedded_aws.eks.control_plane_logs import AUDIT_LOG, ControlPlaneLogs
 from embedded_aws.eks.kubelets import Kubelets
 from embedded_aws.eks.vpc_access import SOCKET, VpcAccess
 from embedded_aws.errors import EmbeddedAwsError
@@ -80,6 +82,7 @@ class ControlPlanes:
             ),
             authority=KeyPair(**cluster["authority"]),
             vpc_access=SOCKET,
+            audit_log=AUDIT_LOG,
         )
 
         def begin_alone() -> None:
@@ -94,9 +97,10 @@ class ControlPlanes:
             kubelets = Kubelets(call, cluster, started.administrator)
             access = VpcAccess(Path(settings.folder), started.administrator, kubelets.reach)
             installs = AddonInstalls(call, cluster, started.administrator)
+            logs = ControlPlaneLogs(call, cluster, Path(settings.folder))
             then("")
             while self._is_kept(started) and not self._ending.wait(_LOOK_SECONDS):
-                self._look(started, installs.look, kubelets.look)
+                self._look(started, installs.look, kubelets.look, logs.look)
             access.close()
 
         thread = Thread(target=begin_alone, daemon=True)
@@ -130,7 +134,7 @@ class ControlPlanes:
         for look in looks:
             try:
                 look()
-            except (ApiRefusal, ServiceException, OSError) as error:
+            except (ApiRefusal, ServiceException, BotoCoreError, ClientError, OSError) as error:
                 # For instance while instances end. The next look may do. Whose API server is ended
                 # meanwhile is no news.
                 if self._is_kept(started) and not self._ending.is_set():

@@ -33,6 +33,8 @@ class ControlPlaneSettings:
         authority: certificate authority of the API server's certificate; by default a new one.
         vpc_access: name of a UNIX socket in the folder, by which the API server reaches nodes, pods
             and services: an HTTP proxy that knows CONNECT. Without it, they are not reached.
+        audit_log: name of a file in the folder, to which the API server writes who did what; by
+            default it does not.
         jobset: the manager of JobSet runs, as on EKS once its user has installed it.
         kueue: so does that of Kueue, for JobSets.
     """
@@ -43,6 +45,7 @@ class ControlPlaneSettings:
     webhooks: Webhooks | None = None
     authority: KeyPair = field(default_factory=new_authority, repr=False)
     vpc_access: str = ""
+    audit_log: str = ""
     jobset: bool = False
     kueue: bool = False
 

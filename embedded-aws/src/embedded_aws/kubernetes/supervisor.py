@@ -37,6 +37,26 @@ _SHOWN_LINES = 8
 _LOOPBACK = "127.0.0.1"
 # How long the API server takes an answer of a webhook for true: changes show soon.
 _REMEMBERED = "2s"
+_AUDIT_MIB = 20
+# Kubernetes, "Auditing". Leases and events say that something lives, not who did what. The body of
+# a request is not written: a secret may be in it.
+_AUDIT_POLICY = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [
+        {
+            "level": "None",
+            "resources": [
+                {"group": "coordination.k8s.io", "resources": ["leases"]},
+                {"group": "", "resources": ["events"]},
+                {"group": "events.k8s.io", "resources": ["events"]},
+            ],
+        },
+        {"level": "None", "nonResourceURLs": ["/readyz*", "/livez*", "/healthz*", "/version"]},
+        {"level": "Metadata"},
+    ],
+}
 # kube-controller-manager and kube-scheduler serve metrics to nobody here.
 _NO_PORT = "--secure-port=0"
 
@@ -133,8 +153,21 @@ class Supervisor:
             "--allow-privileged=true",
             "--enable-admission-plugins=NodeRestriction",
             *self._vpc_flags(),
+            *self._audit_flags(),
             *self._webhook_flags(),
         )
+
+    def _audit_flags(self) -> list[str]:
+        if not self._settings.audit_log:
+            return []
+        file = self._folder / "audit.yaml"
+        write_private(file, yaml.safe_dump(_AUDIT_POLICY))
+        return [
+            f"--audit-policy-file={file}",
+            f"--audit-log-path={self._folder / self._settings.audit_log}",
+            f"--audit-log-maxsize={_AUDIT_MIB}",
+            "--audit-log-maxbackup=1",
+        ]
 
     def _vpc_flags(self) -> list[str]:
         """Have the API server reach nodes, pods and services as that of EKS does: through the VPC.
