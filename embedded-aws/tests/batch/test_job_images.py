@@ -17,10 +17,11 @@ from job_bench import JobBench, job_aws
 from skips import unless
 
 from embedded_aws.batch import job_files
-from embedded_aws.batch.job_images import FoundImage
 from embedded_aws.batch.task_refused import TaskRefused
 from embedded_aws.ecr.stored_images import Part, StoredImage
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.hosts import command_files
+from embedded_aws.hosts.found_images import FoundImage
 from embedded_aws.hosts.image_files import ImageFiles, Unpacked, containers_unavailable
 from embedded_aws.job_settings import JobSettings
 
@@ -372,7 +373,7 @@ def test_who_is_not_root_has_no_containers_and_the_log_says_so(
 ) -> None:
     part = Part(repository="train", digest="sha256:0", media_type="")
     stored = StoredImage(digest="sha256:1", config=part, layers=[part])
-    monkeypatch.setattr(job_files, "find_image", lambda *_: FoundImage(stored=stored))
+    monkeypatch.setattr(command_files, "find_image", lambda *_: FoundImage(stored=stored))
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     containers_unavailable.cache_clear()
     call: Any = None

@@ -38,6 +38,7 @@ from embedded_aws.ec2.instance_store import mounted_store
 from embedded_aws.ec2.machines import switched_itself_off
 from embedded_aws.hosts.hosts import Hosts, NoHost
 from embedded_aws.hosts.process import Command, Listener
+from embedded_aws.hosts.start_problems import runc_problem
 from embedded_aws.iam.roles import can_assume
 
 _EXITED = "Essential container in task exited"
@@ -341,19 +342,10 @@ def _host_terminated(instance_id: str) -> str:
 
 
 def _start_problem(program: str, error: OSError) -> str:
-    """Return why a program cannot be run, in the words of Docker and runc.
-
-    Issues of their users: nextflow-io/nextflow 5657 (AWS Batch, a path that is not there),
-    apocas/dockerode 654 (a name that is not in PATH), edp963/davinci-docker 23 (not executable).
-    """
+    """Return why a program cannot be run, in the words of Docker."""
     if error.errno is None:
         return str(error)
-    why = str(error.strerror).lower()
-    if isinstance(error, FileNotFoundError):
-        by_path = "/" in program
-        why = f"stat {program}: {why}" if by_path else "executable file not found in $PATH"
     return (
         "Error response from daemon: failed to create task for container: failed to create shim "
-        "task: OCI runtime create failed: runc create failed: unable to start container process: "
-        f'exec: "{program}": {why}: unknown'
+        f"task: {runc_problem(program, error)}"
     )

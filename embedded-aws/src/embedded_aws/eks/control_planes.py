@@ -94,8 +94,9 @@ class ControlPlanes:
             self._running[cluster["arn"]] = started
             cluster["endpoint"] = started.endpoint
             # Before there can be a node group or an add-on, which wait for what these note.
-            kubelets = Kubelets(call, cluster, started.administrator)
-            access = VpcAccess(Path(settings.folder), started.administrator, kubelets.reach)
+            folder = Path(settings.folder)
+            kubelets = Kubelets(call, cluster, started.administrator, folder)
+            access = VpcAccess(folder, started.administrator, kubelets.reach)
             installs = AddonInstalls(call, cluster, started.administrator)
             logs = ControlPlaneLogs(call, cluster, Path(settings.folder))
             then("")

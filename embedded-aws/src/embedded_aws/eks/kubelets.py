@@ -11,10 +11,12 @@ import socket
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.clock import seconds_here
 from embedded_aws.eks.calls import guard
+from embedded_aws.eks.kubelet_port import KUBELET_PORT, KubeletPort
 from embedded_aws.eks.node_machines import Machine
 from embedded_aws.eks.node_objects import (
     conditions,
@@ -27,6 +29,7 @@ from embedded_aws.eks.nodegroup_health import WITHOUT_NETWORK, registered_of
 from embedded_aws.eks.nodegroup_resources import template_of
 from embedded_aws.eks.pods import Pods, as_node
 from embedded_aws.eks.tables import nodegroups, of_cluster
+from embedded_aws.kubernetes.certificates import KeyPair
 from embedded_aws.kubernetes.client import ApiClient, ApiRefusal
 
 _BOOT_SECONDS = 60
@@ -47,9 +50,10 @@ class Kubelets:
         call: in whose account and region.
         cluster: it.
         client: an administrator's, of its API server.
+        folder: for keys and certificates.
     """
 
-    def __init__(self, call: Call, cluster: Row, client: ApiClient) -> None:
+    def __init__(self, call: Call, cluster: Row, client: ApiClient, folder: Path) -> None:
         self._call = call
         self._cluster = cluster
         self._client = client
@@ -59,7 +63,8 @@ class Kubelets:
         self._machines: dict[str, Machine] = {}
         # Read by whoever waits for the nodes of a group: instances whose nodes take pods.
         cluster["ready"] = set()
-        self._pods = Pods(client)
+        self._pods = Pods(client, call, cluster)
+        self._port = KubeletPort(KeyPair(**cluster["authority"]), folder, self._pods.log)
 
     def look(self) -> None:
         """Register the nodes of instances that have booted, keep the others, remove the gone.
@@ -85,7 +90,10 @@ class Kubelets:
         self._note_networks()
 
     def reach(self, address: str, port: int) -> socket.socket | None:
-        """Return a connection to a pod, or None if nothing listens there."""
+        """Return a connection to a kubelet or a pod, or None if nothing listens there."""
+        nodes = [each.instance.private_ip for each in list(self._machines.values())]
+        if port == KUBELET_PORT and address in nodes:
+            return self._port.connect(address)
         return self._pods.reach(address, port)
 
     def _joining(self) -> Mapping[str, Row]:

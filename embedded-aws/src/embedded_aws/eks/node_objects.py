@@ -13,6 +13,7 @@ from typing import Any
 from embedded_aws.actions import Call, Row
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.ec2.zones import zone_of
+from embedded_aws.eks.kubelet_port import KUBELET_PORT
 from embedded_aws.eks.node_config import labels_of, taints_of
 from embedded_aws.eks.node_joining import has_script, spec_of
 from embedded_aws.eks.node_machines import Machine
@@ -78,6 +79,7 @@ def status(machine: Machine, version: str, unready: str) -> Row:
         "allocatable": dict(resources.allocatable),
         "conditions": conditions(unready),
         "addresses": [{"type": kind, "address": each} for kind, each in addresses.items()],
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": KUBELET_PORT}},
         "nodeInfo": {
             # What only a machine that boots could say.
             **dict.fromkeys(_UNKNOWN, ""),

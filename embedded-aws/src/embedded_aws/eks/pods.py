@@ -2,29 +2,36 @@
 
 Kubernetes, "Pod Lifecycle" and "Device Plugins". Device plugins run, in as far as they announce the
 devices that they find, and add-ons, in as far as they are there: the VPC CNI's pod gives its node a
-network. Of other pods nothing runs: their containers wait, and say so. VPC CNI: each pod that is
-not on its node's own network takes an address of the interfaces of card 0, of which one that is
-`efa-only` has none; without one it waits.
+network. Other pods run as processes, where this machine has what they run (`pod_run`). VPC CNI:
+each pod that is not on its node's own network takes an address of the interfaces of card 0, of
+which one that is `efa-only` has none; without one it waits.
 """
 
+import json
 import socket
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from embedded_aws.actions import Row
+from embedded_aws.actions import Call, Row
 from embedded_aws.ec2.network_interfaces import kind_of, place_of
 from embedded_aws.eks.addon_objects import brings_the_network, is_of_an_addon
 from embedded_aws.eks.device_plugins import devices, is_plugin
+from embedded_aws.eks.image_programs import why_not_run
 from embedded_aws.eks.node_machines import Machine
+from embedded_aws.eks.pod_logs import ContainerLog
+from embedded_aws.eks.pod_network import find_names
+from embedded_aws.eks.pod_run import PodRun
+from embedded_aws.hosts.hosts import Hosts
+from embedded_aws.hosts.service import hosts
 from embedded_aws.kubernetes.client import ApiClient
 
 _PODS = "/api/v1/pods?fieldSelector=spec.nodeName!="
 _MERGE = "application/merge-patch+json"
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 _OVER = ("Succeeded", "Failed")
-_NOT_RUN = "the embedded AWS does not run this image"
 _NO_NETWORK = "network is not ready: cni plugin not initialized"
+_NO_PROCESSES = "instances of this embedded AWS run no processes"
 _NO_ADDRESS = "failed to assign an IP address to container"
 
 
@@ -42,17 +49,21 @@ class Pods:
 
     Args:
         client: an administrator's, of its API server.
+        call: in whose account and region.
+        cluster: it.
     """
 
-    def __init__(self, client: ApiClient) -> None:
-        self._client = client
+    def __init__(self, client: ApiClient, call: Call, cluster: Row) -> None:
+        self._client, self._call, self._cluster = client, call, cluster
         self.networks: set[str] = set()
         # What device plugins have announced on each node, and what each pod was told last.
         self._announced: dict[str, dict[str, int]] = {}
         self._told: dict[str, str] = {}
+        # By the pod's uid, until it is no longer in the API.
+        self._runs: dict[str, PodRun] = {}
 
     def look(self, machines: Mapping[str, Machine]) -> None:
-        """Start device plugins, end what is deleted, announce devices.
+        """Start what is new, end what is deleted, tell how all are, announce devices.
 
         Args:
             machines: by the name of their node.
@@ -62,19 +73,52 @@ class Pods:
             OSError: it does not answer.
         """
         by_node: dict[str, list[Row]] = {name: [] for name in machines}
-        for pod in self._client.call("GET", _PODS)["items"]:
-            if pod["spec"]["nodeName"] in by_node and pod["status"].get("phase") not in _OVER:
+        pods = self._client.call("GET", _PODS)["items"]
+        self._forget({pod["metadata"]["uid"]: pod["status"].get("phase") for pod in pods})
+        for pod in pods:
+            # One that is over and to be deleted has its kubelet's word to come.
+            stays = pod["status"].get("phase") not in _OVER or _grace(pod)
+            if pod["spec"]["nodeName"] in by_node and stays:
                 by_node[pod["spec"]["nodeName"]].append(pod)
         for name, machine in machines.items():
             self._of_node(name, machine, by_node[name])
         self.networks &= machines.keys()
         for gone in self._announced.keys() - machines.keys():
             del self._announced[gone]
-        there = {pod["metadata"]["uid"] for pods in by_node.values() for pod in pods}
+        there = {pod["metadata"]["uid"] for of_one in by_node.values() for pod in of_one}
         self._told = {uid: said for uid, said in self._told.items() if uid in there}
+        self._tell_names()
+
+    def _forget(self, phases: Mapping[str, str | None]) -> None:
+        """End what is no longer in the API, or is over there: its node is lost."""
+        for uid, run in list(self._runs.items()):
+            if phases.get(uid, "Failed") in _OVER:
+                run.close()
+            if uid not in phases:
+                del self._runs[uid]
+
+    def _tell_names(self) -> None:
+        runs = [each for each in self._runs.values() if not each.over]
+        if not runs:
+            return
+        names = find_names(self._client)
+        here = {each.place.address: each.place.here for each in runs}
+        for run in runs:
+            run.place.learn(names, here)
 
     def reach(self, address: str, port: int) -> socket.socket | None:
-        """Return a connection to a pod; none listens, since nothing runs."""
+        """Return a connection to a pod, or None if nothing listens there."""
+        for run in list(self._runs.values()):
+            if run.place.address == address and (found := run.connect(port)):
+                return found
+        return None
+
+    def log(self, namespace: str, pod: str, container: str, before: bool) -> ContainerLog | None:
+        """Return the log of a container, or of its run before; None if it has none."""
+        for run in list(self._runs.values()):
+            metadata = run.pod["metadata"]
+            if (metadata["namespace"], metadata["name"]) == (namespace, pod):
+                return run.log(container, before=before)
         return None
 
     def _of_node(self, name: str, machine: Machine, pods: list[Row]) -> None:
@@ -83,7 +127,8 @@ class Pods:
         # Who was there first has its address.
         for pod in sorted(pods, key=lambda each: str(each["status"].get("startTime", "~"))):
             if pod["metadata"].get("deletionTimestamp"):
-                self._end(name, pod)
+                if self._has_ended(name, pod):
+                    self._end(name, pod)
                 continue
             own = not pod["spec"].get("hostNetwork")
             free -= own
@@ -98,9 +143,33 @@ class Pods:
                 self._tell(name, pod, "running", _running(pod, machine))
                 if brings_the_network(pod["spec"]):
                     self.networks.add(name)
+            elif (found_hosts := hosts()) is None:
+                self._tell(name, pod, _NO_PROCESSES, _waiting(pod, _NO_PROCESSES))
+            elif why := why_not_run(self._call, pod):
+                self._tell(name, pod, why, _waiting(pod, why))
             else:
-                self._tell(name, pod, _NOT_RUN, _waiting(pod, _NOT_RUN))
+                status = self._run(pod, machine, found_hosts).look(pod)
+                self._tell(name, pod, json.dumps(status), status)
         self._announce(name, found)
+
+    def _run(self, pod: Row, machine: Machine, on: Hosts) -> PodRun:
+        """Return the processes of a pod, which may begin now."""
+        uid = pod["metadata"]["uid"]
+        if uid not in self._runs:
+            self._runs[uid] = PodRun(
+                self._client, self._call, self._cluster, pod, machine.instance, on
+            )
+        return self._runs[uid]
+
+    def _has_ended(self, name: str, pod: Row) -> bool:
+        """Whether nothing of a pod that is to be deleted runs any more."""
+        run = self._runs.get(pod["metadata"]["uid"])
+        if run is None or pod["status"].get("phase") in _OVER:
+            return True
+        run.stop(_grace(pod))
+        status = run.look(pod)
+        self._tell(name, pod, json.dumps(status), status)
+        return run.over
 
     def _announce(self, name: str, found: dict[str, int]) -> None:
         """Say which devices a node has: of a plugin that is gone, none."""
@@ -132,6 +201,11 @@ class Pods:
 def _path(pod: Row) -> str:
     metadata = pod["metadata"]
     return f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
+
+
+def _grace(pod: Row) -> float:
+    """Return how long the containers of a pod have that is to be deleted; otherwise 0."""
+    return float(pod["metadata"].get("deletionGracePeriodSeconds", 0))
 
 
 def _addresses(machine: Machine) -> int:

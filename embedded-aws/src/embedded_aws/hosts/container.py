@@ -79,7 +79,7 @@ def start(
     output: int,
     errors: int,
 ) -> Contained:
-    """Start a command in a container; this process can start only one.
+    """Start a command in a container.
 
     Args:
         container: the container.
@@ -98,6 +98,7 @@ def start(
     if not pid:
         _run_command(container, words, environment, (output, errors, report))
     os.close(report)
+    _stay_outside()
     with os.fdopen(reports) as file:
         said = file.read()
     if said:
@@ -107,6 +108,13 @@ def start(
             raise OSError(problem, os.strerror(problem))
         raise ContainerProblem(problem)
     return Contained(pid)
+
+
+def _stay_outside() -> None:
+    """Have the next processes of this one begin in its own process namespace again."""
+    own = os.open("/proc/self/ns/pid", os.O_RDONLY)
+    call("setns", own, _NEW_PROCESSES)
+    os.close(own)
 
 
 def _run_command(

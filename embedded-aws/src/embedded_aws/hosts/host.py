@@ -6,10 +6,11 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from embedded_aws.hosts import init
 from embedded_aws.hosts.process import Command, HostProcess, Listener
@@ -65,15 +66,23 @@ class Host:
             "only": command.only,
             "container": asdict(command.container) if command.container else None,
         }
-        written = json.dumps(order).encode()
-        size = len(written).to_bytes(init.SIZE_BYTES, sys.byteorder)
-        with theirs, self._ordering, suppress(OSError):
-            files = [output_end, errors_end, theirs.fileno()]
-            socket.send_fds(self._control, [size], files)
-            self._control.sendall(written)
+        with theirs:
+            self._order(order, [theirs.fileno(), output_end, errors_end])
         for end in {output_end, errors_end}:
             os.close(end)
         return HostProcess(control, output, errors, listener, self._problem)
+
+    def connect(self, address: str, port: int) -> socket.socket | None:
+        """Return a connection to what listens in the host's own network, or None."""
+        asker, theirs = socket.socketpair()
+        with theirs, asker:
+            self._order({"connect": [address, port]}, [theirs.fileno()])
+            theirs.close()
+            with suppress(OSError):
+                _, files, _, _ = socket.recv_fds(asker, 1, 1)
+                if files:
+                    return socket.socket(fileno=files[0])
+        return None
 
     def close(self) -> None:
         """End whatever runs on the host; return when nothing is left."""
@@ -85,6 +94,13 @@ class Host:
             with suppress(OSError):
                 self._listening.shutdown(socket.SHUT_RDWR)
         self._control.close()
+
+    def _order(self, order: Mapping[str, Any], files: Sequence[int]) -> None:
+        written = json.dumps(order).encode()
+        size = len(written).to_bytes(init.SIZE_BYTES, sys.byteorder)
+        with self._ordering, suppress(OSError):
+            socket.send_fds(self._control, [size], files)
+            self._control.sendall(written)
 
     def _problem(self) -> str:
         """Return what the host printed last, after it has ended."""

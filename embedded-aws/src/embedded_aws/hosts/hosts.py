@@ -6,6 +6,7 @@ Inferred: how many there may be: each has some processes and threads.
 
 import shutil
 import threading
+from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
@@ -20,6 +21,23 @@ from embedded_aws.hosts.network import Network, namespaces_unavailable
 
 _MOST = 512
 _LOOPBACK = "127."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inner:
+    """A host within an instance that has an address and a name of its own, as a pod has.
+
+    Attributes:
+        key: that no other one of the instance has.
+        address: of the instance's subnet, where hosts have networks of their own.
+        name: of the host.
+        names: file that is its /etc/hosts there, by which it finds others.
+    """
+
+    key: str
+    address: str
+    name: str
+    names: Path
 
 
 class NoHost(Exception):
@@ -55,11 +73,12 @@ class Hosts:
         self.images = ImageFiles(folder / "images", lock)
         self._lock, self._port, self._answer = lock, port, answer
         self._guard = threading.Lock()
-        self._hosts: dict[str, Host] = {}
+        # By the instance's id, and the key of an inner one or an empty text.
+        self._hosts: dict[tuple[str, str], Host] = {}
         self._claimed: dict[str, Address] = {}
         self._networks: dict[str, Network] = {}
         # The VPC of each host on a network.
-        self._members: dict[str, str] = {}
+        self._members: dict[tuple[str, str], str] = {}
 
     def variables(self, address: str) -> dict[str, str]:
         """Return the variables of a process on the host with an address."""
@@ -78,8 +97,8 @@ class Hosts:
         folder.mkdir(exist_ok=True)
         return folder
 
-    def of(self, instance: Any) -> Host:
-        """Return the host of moto's instance, which it may get now.
+    def of(self, instance: Any, inner: Inner | None = None) -> Host:
+        """Return the host of moto's instance, or one within it, which may be made now.
 
         Raises:
             NoHost: the instance does not run, or there are too many.
@@ -87,29 +106,43 @@ class Hosts:
         with self._guard:
             if instance.state not in ("pending", "running"):
                 raise NoHost(f"the instance is {instance.state}")
-            if instance.id not in self._hosts:
+            key = (instance.id, inner.key if inner else "")
+            if key not in self._hosts:
                 if len(self._hosts) >= _MOST:
                     raise NoHost(f"the embedded AWS runs processes on at most {_MOST} instances")
                 self.place(instance)
-                self._hosts[instance.id] = self._make(instance)
-            return self._hosts[instance.id]
+                self._hosts[key] = self._make(instance, inner)
+            return self._hosts[key]
+
+    def end_inner(self, instance: Any, key: str) -> None:
+        """End the processes of a host within moto's instance, if it has it."""
+        with self._guard:
+            self._close((instance.id, key))
 
     def end(self, instance: Any) -> None:
         """End the processes of moto's instance, for good if it is terminated."""
         with self._guard:
-            if host := self._hosts.pop(instance.id, None):
-                host.close()
-                self._leave(instance.id)
+            for key in [each for each in self._hosts if each[0] == instance.id]:
+                self._close(key)
             self.credentials.revoke(instance.id)
             if instance.state == "terminated":
                 shutil.rmtree(self.folder / instance.id, ignore_errors=True)
                 if address := self._claimed.pop(instance.id, None):
                     address.release()
 
-    def _make(self, instance: Any) -> Host:
+    def _close(self, key: tuple[str, str]) -> None:
+        if host := self._hosts.pop(key, None):
+            host.close()
+            self._leave(key)
+
+    def _make(self, instance: Any, inner: Inner | None) -> Host:
         joining = None
         if self.apart:
-            joining = partial(self._network(instance).joining, instance.private_ip)
+            joins = self._network(instance).joining
+            joining = partial(joins, instance.private_ip)
+            if inner:
+                joining = partial(joins, inner.address, name=inner.name, names=inner.names)
+            self._members[instance.id, inner.key if inner else ""] = instance.vpc_id
         return Host(joining, port=self._port, answer=self._answer, lock=self._lock)
 
     def _network(self, instance: Any) -> Network:
@@ -121,11 +154,10 @@ class Hosts:
         network = self._networks[vpc_id]
         peers = [each for each in backend.all_instances() if each.vpc_id == vpc_id]
         network.name(peer.private_ip for peer in peers if peer.private_ip)
-        self._members[instance.id] = vpc_id
         return network
 
-    def _leave(self, instance_id: str) -> None:
+    def _leave(self, key: tuple[str, str]) -> None:
         """Close the network of a host that has ended, if it was the last one there."""
-        vpc_id = self._members.pop(instance_id, None)
+        vpc_id = self._members.pop(key, None)
         if vpc_id and vpc_id not in self._members.values():
             self._networks.pop(vpc_id).close()

@@ -5,8 +5,10 @@ closed, which the system does when the embedded AWS is killed. In a process name
 ends the rest with this process; elsewhere this process adopts what loses its parent, and kills it.
 
 If PORT is not 0, it listens there, in the host's own network, and passes the socket on. Then it
-reads orders from CONTROL: a number of bytes with three files (standard output, standard error and a
-socket), and so many bytes of JSON. To the socket of a command it writes lines of JSON: `{}` when
+reads orders from CONTROL: a number of bytes with files (a socket, and for a command its standard
+output and standard error), and so many bytes of JSON. `{"connect": [ADDRESS, PORT]}` is answered
+with a byte and a connection in the host's own network, or not at all. All other orders are
+commands. To the socket of a command it writes lines of JSON: `{}` when
 the command runs, `{"refused": ...}`, an error number or a text, when it cannot run, and
 `{"code": ...}` when it has ended, -n when signal n ended it. For each byte that it reads there, it
 sends the command a signal; if the byte is 128 or more, it sends the signal 128 less to the
@@ -32,6 +34,8 @@ from embedded_aws.hosts.container_mounts import Bound, Files, Memory
 # prctl(2).
 _PR_SET_CHILD_SUBREAPER = 36
 SIZE_BYTES = 4
+# Within a host: somebody listens and takes it, or nobody does. All else waits meanwhile.
+_CONNECT_SECONDS = 1
 TO_GROUP = 128
 
 
@@ -86,8 +90,11 @@ class _Commands:
         first, files, _, _ = socket.recv_fds(self._control, SIZE_BYTES, 3)
         if not first:
             _end()
-        output, errors, own = files
         order = json.loads(_read(self._control, int.from_bytes(first, sys.byteorder)))
+        if "connect" in order:
+            _connect(socket.socket(fileno=files[0]), *order["connect"])
+            return
+        own, output, errors = files
         asker = socket.socket(fileno=own)
         try:
             command = _start(order, output, errors)
@@ -127,6 +134,16 @@ class _Commands:
                 with suppress(KeyError):
                     self._poll.unregister(file)
                 self._sockets.pop(file).close()
+
+
+def _connect(asker: socket.socket, address: str, port: int) -> None:
+    with (
+        asker,
+        suppress(OSError),
+        socket.create_connection((address, port), _CONNECT_SECONDS) as found,
+    ):
+        found.settimeout(None)
+        socket.send_fds(asker, [b"."], [found.fileno()])
 
 
 def _start(order: dict[str, Any], output: int, errors: int) -> subprocess.Popen[bytes] | Contained:

@@ -85,13 +85,23 @@ class Network:
         with self._file.open("a") as file:
             file.write("".join(f"{address} {_name(address)}\n" for address in new))
 
-    def joining(self, address: str, command: Sequence[str]) -> list[str]:
-        """Return a command that runs another one in the namespaces of a new host."""
+    def joining(
+        self, address: str, command: Sequence[str], *, name: str = "", names: Path | None = None
+    ) -> list[str]:
+        """Return a command that runs another one in the namespaces of a new host.
+
+        Args:
+            address: of the host.
+            command: that runs there.
+            name: of the host; by default as those of instances are.
+            names: file that is its /etc/hosts; by default the names of all instances.
+        """
         self._joined += 1
         return [
             *("nsenter", f"--target={self._first}", "--mount", "--pid", "--net"),
             *("unshare", "--net", "sh", "-c", _HOST, "host"),
-            *(str(self._joined), f"{address}/{self._prefix}", _name(address), str(self._file)),
+            *(str(self._joined), f"{address}/{self._prefix}"),
+            *(name or _name(address), str(names or self._file)),
             *command,
         ]
 

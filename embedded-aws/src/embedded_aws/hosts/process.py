@@ -28,7 +28,7 @@ class Command:
         environment: all its variables.
         folder: its working directory, but in a container.
         only: the host ends with it, and with all that it started.
-        container: in which it runs; None on the machine's own files. Only with `only`.
+        container: in which it runs; None on the machine's own files.
     """
 
     words: Sequence[str]

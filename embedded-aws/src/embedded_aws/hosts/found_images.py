@@ -1,6 +1,6 @@
-"""The image of a job's container, if it is there to be pulled.
+"""The image of a container, if it is there to be pulled.
 
-Only the repositories of the job's own account are looked at: what other registries hold is not
+Only the repositories of the own account are looked at: what other registries hold is not
 known here, and taken as present. From memory: the words of Docker and of ECR.
 """
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from moto.backends import get_backend
 
 from embedded_aws.actions import Call
-from embedded_aws.batch.task_refused import TaskRefused
 from embedded_aws.ecr.layer_store import layer_store
 from embedded_aws.ecr.stored_images import NotReadable, StoredImage, stored_image
 
@@ -22,6 +21,19 @@ _OF_ECR = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com")
 
 _OTHER = "the embedded AWS knows images of this account's ECR only"
 _ONLY_MANIFEST = "ECR has no layers of it"
+
+
+class NotPulled(Exception):
+    """An image cannot be pulled; the message says why, in the words of a registry.
+
+    Args:
+        why: the message.
+        found: the registry has it.
+    """
+
+    def __init__(self, why: str, *, found: bool = False) -> None:
+        super().__init__(why)
+        self.found = found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +53,11 @@ def find_image(call: Call, image: str) -> FoundImage:
     """Return the image of a container.
 
     Args:
-        call: of the job's account and region.
+        call: of the account and region where the container runs.
         image: of the container.
 
     Raises:
-        TaskRefused: it cannot be pulled, in the words of ECS.
+        NotPulled: it cannot be.
     """
     found = _IMAGE.fullmatch(image)
     elsewhere = FoundImage(stored=None, absence=_OTHER)
@@ -59,10 +71,9 @@ def find_image(call: Call, image: str) -> FoundImage:
     elif not ((store := layer_store()) and store.host == found["registry"]):
         return elsewhere
     repository = get_backend("ecr")[call.account][region].repositories.get(found["name"])
-    said = "CannotPullContainerError: Error response from daemon"
     if repository is None:
-        raise TaskRefused(
-            f"{said}: repository {found['registry']}/{found['name']} not found: name unknown: The "
+        raise NotPulled(
+            f"repository {found['registry']}/{found['name']} not found: name unknown: The "
             f"repository with name '{found['name']}' does not exist in the registry with id "
             f"'{call.account}'"
         )
@@ -72,7 +83,5 @@ def find_image(call: Call, image: str) -> FoundImage:
             try:
                 return FoundImage(stored=stored_image(repository, kept), absence=_ONLY_MANIFEST)
             except NotReadable as problem:
-                raise TaskRefused(f"{said}: {problem}") from problem
-    raise TaskRefused(
-        f"{said}: manifest for {image} not found: manifest unknown: Requested image not found"
-    )
+                raise NotPulled(str(problem), found=True) from problem
+    raise NotPulled(f"manifest for {image} not found: manifest unknown: Requested image not found")

@@ -1,0 +1,387 @@
+"""A pod whose containers run as processes of this machine.
+
+Kubernetes, "Pod Lifecycle": phases, states of containers, restart policies, the back-off of
+containers that end again and again (10 s, doubled up to 5 minutes, after a first restart at once),
+SIGTERM and, after the grace period, SIGKILL. EKS user guide, "Learn how EKS Pod Identity grants
+Pods access to AWS services": credentials come from an agent, an add-on, by the association of the
+service account; variables of the pod say where. From memory: containerd's reason and code of a
+program that does not start, the words of an image that cannot be pulled, and that the region is
+among those variables. Inferred: a container is ready when it runs, since no probe is asked.
+"""
+
+import shutil
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+from socket import socket
+from typing import Any
+
+from embedded_aws.actions import Call, Row
+from embedded_aws.clock import seconds_here
+from embedded_aws.ec2.instance_files import instance_files
+from embedded_aws.ec2.instance_store import mounted_store
+from embedded_aws.eks.calls import guard
+from embedded_aws.eks.pod_logs import ContainerLog
+from embedded_aws.eks.pod_network import PodPlace
+from embedded_aws.eks.pod_problems import Waits
+from embedded_aws.eks.pod_statuses import TIME, Ended, container_status, pod_status
+from embedded_aws.eks.pod_values import expanded, variables_of
+from embedded_aws.eks.pod_volumes import NodeFiles, make_volumes, mounts
+from embedded_aws.eks.tables import addons, of_cluster, pod_identities
+from embedded_aws.hosts.command_files import CommandFiles, NoCommand, WantedContainer, command_files
+from embedded_aws.hosts.found_images import NotPulled
+from embedded_aws.hosts.host import Host
+from embedded_aws.hosts.hosts import Hosts, Inner, NoHost
+from embedded_aws.hosts.process import Command, HostProcess, Listener
+from embedded_aws.hosts.start_problems import runc_problem
+from embedded_aws.iam.roles import can_assume
+from embedded_aws.kubernetes.client import ApiClient
+
+_AGENT = "eks-pod-identity-agent"
+_PRINCIPAL = "pods.eks.amazonaws.com"
+_FIRST_BACK_OFF, _LONGEST_BACK_OFF = 10, 300
+_KILLED, _NOT_STARTED = 137, 128
+# The variable with the file of names of a pod that has no network of its own.
+_NAMES = "EMBEDDED_AWS_NAMES"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Container:
+    """A container of the pod, in its latest run."""
+
+    spec: Mapping[str, Any]
+    waits: tuple[str, str] = ("ContainerCreating", "")
+    log: ContainerLog | None = None
+    past_log: ContainerLog | None = None
+    process: HostProcess | None = None
+    program: str = ""
+    identifier: str = field(default_factory=partial(token_hex, 32))
+    started: str | None = None
+    ended: Ended | None = None
+    before: Ended | None = None
+    restarts: int = 0
+    again_at: float = 0
+
+    @property
+    def name(self) -> str:
+        return str(self.spec["name"])
+
+
+class PodRun:
+    """A pod that runs.
+
+    Attributes:
+        pod: as it was when it was looked at last.
+        place: its address and its names.
+
+    Args:
+        client: an administrator's, of the API server.
+        call: in whose account and region.
+        cluster: the cluster.
+        pod: the pod.
+        instance: moto's, its node.
+        hosts: on which processes run.
+    """
+
+    def __init__(
+        self, client: ApiClient, call: Call, cluster: Row, pod: Row, instance: Any, hosts: Hosts
+    ) -> None:
+        self._client, self._call, self._cluster = client, call, cluster
+        self.pod, self._instance, self._hosts = pod, instance, hosts
+        self._uid = str(pod["metadata"]["uid"])
+        self._folder = hosts.folder / f"pod-{self._uid}"
+        self._folder.mkdir()
+        self.place = PodPlace(
+            pod, instance, self._folder.with_name(f"{self._folder.name}-hosts"), apart=hosts.apart
+        )
+        self._containers = [_Container(spec=each) for each in pod["spec"]["containers"]]
+        self._volumes: dict[str, Path | int] | None = None
+        self._since = datetime.now(UTC).strftime(TIME)
+        self._kill_at: float | None = None
+        self._closed = False
+
+    @property
+    def over(self) -> bool:
+        """No container runs, or will run again."""
+        return all(each.ended and not self._restarts(each) for each in self._containers)
+
+    def look(self, pod: Row) -> Row:
+        """Start what is to be started, and return the status of the pod.
+
+        Args:
+            pod: as it is now.
+        """
+        self.pod = pod
+        for container in self._containers:
+            if self._kill_at is None:
+                self._further(container)
+            elif container.process is None and container.ended is None:
+                container.ended = self._end_of(container, _KILLED, "Error", "")
+        if self._kill_at is not None and time.monotonic() >= self._kill_at:
+            self._signal(signal.SIGKILL)
+        if self.over:
+            self.close()
+        return self._status()
+
+    def stop(self, seconds: float) -> None:
+        """End it: SIGTERM, and later SIGKILL.
+
+        Args:
+            seconds: between them.
+        """
+        if self._kill_at is None:
+            self._kill_at = time.monotonic() + seconds_here(seconds)
+            self._signal(signal.SIGTERM)
+
+    def close(self) -> None:
+        """Let nothing of it be left but its logs."""
+        if self._closed:
+            return
+        self._closed = True
+        self._hosts.credentials.revoke(self._session)
+        if self.place.of_node:
+            self._signal(signal.SIGKILL)
+        else:
+            self._hosts.end_inner(self._instance, self._uid)
+        self.place.release()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        for temporary in self._folder.parent.glob(f"{self._folder.name}-*"):
+            shutil.rmtree(temporary, ignore_errors=True)
+
+    def log(self, container: str, *, before: bool) -> ContainerLog | None:
+        """Return the log of a container, or of its run before; None if it has none."""
+        for each in self._containers:
+            if each.name == container:
+                return each.past_log if before else each.log
+        return None
+
+    def connect(self, port: int) -> socket | None:
+        """Return a connection to a port of the pod, or None if nothing listens there."""
+        if self._closed:
+            return None
+        try:
+            return self._host().connect(self.place.here, port)
+        except NoHost:
+            return None
+
+    @property
+    def _is_alone(self) -> bool:
+        """Its host, and so all that the container has started, ends with the one container."""
+        return len(self._containers) == 1 and not self.place.of_node
+
+    @property
+    def _session(self) -> str:
+        return f"eks-{self._cluster['name']}-{self.pod['metadata']['name']}"[:40] + self._uid[:8]
+
+    def _restarts(self, container: _Container) -> bool:
+        """Whether a container that has ended runs again."""
+        policy = self.pod["spec"].get("restartPolicy", "Always")
+        if self._kill_at is not None or policy == "Never":
+            return False
+        return policy == "Always" or container.ended is None or container.ended.code != 0
+
+    def _further(self, container: _Container) -> None:
+        """Start a container, or start it again, where it is time for that."""
+        if container.ended:
+            if not self._restarts(container) or time.monotonic() < container.again_at:
+                return
+            if self._is_alone:
+                self._hosts.end_inner(self._instance, self._uid)
+            container.restarts += 1
+            container.before, container.ended = container.ended, None
+            container.past_log, container.process = container.log, None
+            container.started, container.identifier = None, token_hex(32)
+        if container.process is not None:
+            return
+        try:
+            self._start(container)
+        except Waits as reason:
+            container.waits = (reason.reason, str(reason))
+        except NotPulled as problem:
+            container.waits = _pull_problem(container.spec["image"], container.waits[0], problem)
+        except NoHost as reason:
+            container.waits = ("ContainerCreating", str(reason))
+
+    def _start(self, container: _Container) -> None:
+        disk = self._hosts.disk(self._instance)
+        root = instance_files(self._instance, disk)
+        if self._volumes is None:
+            node = NodeFiles(root=root, mounted=mounted_store(self._instance, disk))
+            self._volumes = make_volumes(self._client, self.pod, self._folder, node)
+        if self.pod["spec"].get("initContainers"):
+            raise Waits("ContainerCreating", "the embedded AWS runs no init containers")
+        host = self._host()
+        own = self._folder / f"{container.name}-{container.restarts}"
+        own.mkdir(exist_ok=True)
+        variables = self._variables(container)
+        files = self._files(container, variables, own, root)
+        log = container.log = ContainerLog()
+        log.write([f"embedded AWS: {files.said}"])
+        container.program = files.words[0]
+        command = Command(
+            words=files.words,
+            environment={**self._host_variables(), **files.variables, **variables},
+            folder=own,
+            only=self._is_alone,
+            container=files.container,
+        )
+        container.process = host.run(
+            command,
+            Listener(
+                started=partial(self._note_start, container),
+                printed=log.write,
+                ended=partial(self._note_end, container, log),
+            ),
+        )
+
+    def _host(self) -> Host:
+        if self.place.of_node:
+            return self._hosts.of(self._instance)
+        inner = Inner(
+            key=self._uid,
+            address=self.place.address,
+            name=self.place.hostname,
+            names=self.place.file,
+        )
+        return self._hosts.of(self._instance, inner)
+
+    def _host_variables(self) -> dict[str, str]:
+        found = self._hosts.variables(self.place.here)
+        return found if self._hosts.apart else {**found, _NAMES: str(self.place.file)}
+
+    def _variables(self, container: _Container) -> dict[str, str]:
+        status = {"podIP": self.place.address, "hostIP": self._instance.private_ip}
+        pod = {**self.pod, "status": status}
+        before = {"HOSTNAME": self.place.hostname, **self._credentials()}
+        return variables_of(self._client, pod, container.spec, before)
+
+    def _files(
+        self, container: _Container, variables: Mapping[str, str], folder: Path, root: Path
+    ) -> CommandFiles:
+        spec, security = container.spec, container.spec.get("securityContext", {})
+        bound, memory = mounts(spec, self._volumes or {})
+        user = security.get(
+            "runAsUser", self.pod["spec"].get("securityContext", {}).get("runAsUser", "")
+        )
+        wanted = WantedContainer(
+            image=spec["image"],
+            entrypoint=[expanded(word, variables) for word in spec.get("command", [])],
+            arguments=[expanded(word, variables) for word in spec.get("args", [])],
+            user=str(user),
+            work=spec.get("workingDir", ""),
+            bound=bound,
+            memory=memory,
+            read_only=security.get("readOnlyRootFilesystem", False),
+            privileged=security.get("privileged", False),
+        )
+        try:
+            return command_files(self._call, wanted, self._hosts.images, folder, root)
+        except NoCommand as problem:
+            raise Waits("CreateContainerError", str(problem) or "no command specified") from problem
+
+    def _credentials(self) -> dict[str, str]:
+        """Return the variables by which a pod gets the role of its service account."""
+        metadata = self.pod["metadata"]
+        account = self.pod["spec"].get("serviceAccountName", "default")
+        with guard:
+            agents = of_cluster(addons(self._call), self._cluster["name"])
+            if not any(
+                (each["addonName"], each["status"]) == (_AGENT, "ACTIVE") for each in agents
+            ):
+                return {}
+            found = [
+                each["roleArn"]
+                for each in of_cluster(pod_identities(self._call), self._cluster["name"])
+                if (each["namespace"], each["serviceAccount"]) == (metadata["namespace"], account)
+            ]
+        if not found or not can_assume(self._call, _PRINCIPAL, found[0]):
+            return {}
+        region = self._call.region
+        given = self._hosts.credentials.grant(self._call, self._session, found[0])
+        return {"AWS_REGION": region, "AWS_DEFAULT_REGION": region, **given}
+
+    def _note_start(self, container: _Container) -> None:
+        container.started = datetime.now(UTC).strftime(TIME)
+
+    def _note_end(
+        self, container: _Container, log: ContainerLog, code: int | None, refused: OSError | None
+    ) -> None:
+        log.close()
+        if refused is not None:
+            said = str(refused)
+            if refused.errno is not None:
+                said = (
+                    "failed to create containerd task: failed to create shim task: "
+                    f"{runc_problem(container.program, refused)}"
+                )
+            ended = self._end_of(container, _NOT_STARTED, "StartError", said)
+        else:
+            code = _KILLED if code is None else 128 - code if code < 0 else code
+            ended = self._end_of(container, code, "Completed" if code == 0 else "Error", "")
+        exponent = container.restarts - 1
+        wait = min(_FIRST_BACK_OFF * 2**exponent, _LONGEST_BACK_OFF) if exponent >= 0 else 0
+        container.again_at = time.monotonic() + seconds_here(wait)
+        container.waits = (
+            "CrashLoopBackOff",
+            f"back-off {wait}s restarting failed container={container.name} "
+            f"pod={self.pod['metadata']['name']}_{self.pod['metadata']['namespace']}"
+            f"({self._uid})",
+        )
+        # Last, since it says that all else is there.
+        container.ended = ended
+
+    def _end_of(self, container: _Container, code: int, reason: str, message: str) -> Ended:
+        return Ended(
+            code=code,
+            reason=reason,
+            message=message,
+            started=container.started,
+            finished=datetime.now(UTC).strftime(TIME),
+            identifier=container.identifier,
+        )
+
+    def _signal(self, number: signal.Signals) -> None:
+        for container in self._containers:
+            if container.process and not container.ended:
+                container.process.send(number)
+
+    def _status(self) -> Row:
+        statuses = []
+        for each in self._containers:
+            ended = each.ended
+            backs_off = ended is not None and self._restarts(each)
+            statuses.append(
+                container_status(
+                    each.spec,
+                    running=each.started if each.process and not ended else None,
+                    ended=None if backs_off else ended,
+                    before=ended if backs_off else each.before,
+                    waits=each.waits,
+                    identifier=each.identifier,
+                    restarts=each.restarts,
+                )
+            )
+        return pod_status(
+            self.pod,
+            statuses,
+            since=self._since,
+            address=self.place.address,
+            host=self._instance.private_ip,
+            over=self.over,
+        )
+
+
+def _pull_problem(image: str, before: str, problem: NotPulled) -> tuple[str, str]:
+    code = "Unknown" if problem.found else "NotFound"
+    said = (
+        f'failed to pull and unpack image "{image}": failed to resolve reference "{image}": '
+        f"{problem}"
+    )
+    if before in ("ErrImagePull", "ImagePullBackOff"):
+        return "ImagePullBackOff", f'Back-off pulling image "{image}": ErrImagePull: {said}'
+    return "ErrImagePull", f'Failed to pull image "{image}": rpc error: code = {code} desc = {said}'

@@ -1,0 +1,203 @@
+"""The volumes of a pod, as folders of this machine or memory.
+
+Kubernetes, "Volumes": `emptyDir` is there as long as the pod, in memory with `medium: Memory`; a
+`hostPath` is the node's; a claim is that of its PersistentVolume, here one with a path of the node;
+ConfigMaps, Secrets, fields and tokens are files. Inferred: a folder of the node is the machine's
+where the node has none of its own. A memory without a size has half the machine's; here 1 GiB.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from embedded_aws.eks.pod_problems import Waits
+from embedded_aws.eks.pod_values import field_of, read_data
+from embedded_aws.hosts.container_mounts import Bound, Memory
+from embedded_aws.hosts.node_folders import node_folder
+from embedded_aws.kubernetes.client import ApiClient, ApiRefusal
+
+_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(|k|M|G|T|Ki|Mi|Gi|Ti)")
+_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12} | {
+    f"{letter}i": 1 << 10 * (power + 1) for power, letter in enumerate("KMGT")
+}
+_MIB = 1 << 20
+_MEMORY_MIB = 1024
+_EVERYONE = 0o777
+_TOKEN_SECONDS = 3600
+# What the kubelet allows pods that ask for no volume at /dev/shm.
+_SHARED_MEMORY = Memory(target="/dev/shm", mib=64)
+_Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFiles:
+    """Where files of a node are on this machine.
+
+    Attributes:
+        root: folder with some, by their paths there.
+        mounted: folders that are elsewhere, by their paths there.
+    """
+
+    root: Path
+    mounted: Mapping[str, Path]
+
+
+def make_volumes(
+    client: ApiClient, pod: _Object, folder: Path, node: NodeFiles
+) -> dict[str, Path | int]:
+    """Return a pod's volumes by name: a folder, or the MiB of a memory.
+
+    Args:
+        client: an administrator's.
+        pod: it.
+        folder: of the pod.
+        node: its node's files.
+
+    Raises:
+        Waits: one cannot be had.
+    """
+    return {
+        each["name"]: _volume(client, pod, each, folder / f"volume-{each['name']}", node)
+        for each in pod["spec"].get("volumes", [])
+    }
+
+
+def mounts(
+    container: _Object, volumes: Mapping[str, Path | int]
+) -> tuple[list[Bound], list[Memory]]:
+    """Return what a container mounts of its pod's volumes.
+
+    Args:
+        container: of the pod's `spec`.
+        volumes: of the pod.
+    """
+    bound, memory = [], [_SHARED_MEMORY]
+    for each in container.get("volumeMounts", []):
+        volume = volumes[each["name"]]
+        if isinstance(volume, Path):
+            source = volume / each.get("subPath", "")
+            bound.append(
+                Bound(
+                    source=str(source),
+                    target=each["mountPath"],
+                    read_only=each.get("readOnly", False),
+                )
+            )
+        else:
+            memory.append(Memory(target=each["mountPath"], mib=volume))
+    # One in place of the usual one at /dev/shm.
+    return bound, [*{each.target: each for each in memory}.values()]
+
+
+def _volume(
+    client: ApiClient, pod: _Object, volume: _Object, folder: Path, node: NodeFiles
+) -> Path | int:
+    [kind] = volume.keys() - {"name"} or {"emptyDir"}
+    source = volume.get(kind) or {}
+    if kind == "emptyDir" and source.get("medium") == "Memory":
+        return _mib(source.get("sizeLimit"))
+    if kind == "hostPath":
+        return _of_node(source["path"], source.get("type", ""), folder, node)
+    if kind == "persistentVolumeClaim":
+        return _of_claim(client, pod, source["claimName"], folder, node)
+    if kind not in ("emptyDir", *_FILES):
+        raise Waits(
+            "ContainerCreating",
+            f"the embedded AWS does not know the volume type {kind} of {volume['name']}",
+        )
+    folder.mkdir(exist_ok=True)
+    folder.chmod(_EVERYONE)
+    if kind in _FILES:
+        for path, text in _FILES[kind](client, pod, source).items():
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+    return folder
+
+
+def _of_node(path: str, kind: str, folder: Path, node: NodeFiles) -> Path:
+    if found := node_folder(path, node.root, node.mounted):
+        return found
+    if kind in ("", "DirectoryOrCreate", "FileOrCreate"):
+        folder.mkdir(exist_ok=True)
+        return folder
+    raise Waits("ContainerCreating", f"hostPath type check failed: {path} is not a {kind}")
+
+
+def _of_claim(client: ApiClient, pod: _Object, claim: str, folder: Path, node: NodeFiles) -> Path:
+    namespace = pod["metadata"]["namespace"]
+    try:
+        found = client.call("GET", f"/api/v1/namespaces/{namespace}/persistentvolumeclaims/{claim}")
+        volume = client.call("GET", f"/api/v1/persistentvolumes/{found['spec']['volumeName']}")
+    except (ApiRefusal, KeyError) as error:
+        raise Waits("ContainerCreating", f"claim {claim} has no volume: {error}") from error
+    for kind in ("local", "hostPath"):
+        if source := volume["spec"].get(kind):
+            return _of_node(source["path"], "", folder, node)
+    raise Waits(
+        "ContainerCreating",
+        f"the embedded AWS attaches no volumes but those with a path: {claim} has another one",
+    )
+
+
+def _of_map(kind: str, named: str) -> Callable[[ApiClient, _Object, _Object], dict[str, str]]:
+    def files(client: ApiClient, pod: _Object, source: _Object) -> dict[str, str]:
+        data = read_data(client, pod, kind, source[named], source)
+        if items := source.get("items"):
+            return {each["path"]: data[each["key"]] for each in items if each["key"] in data}
+        return data
+
+    return files
+
+
+def _fields(_: ApiClient, pod: _Object, source: _Object) -> dict[str, str]:
+    return {
+        each["path"]: field_of(pod, each.get("fieldRef", {}).get("fieldPath", "of a resource"))
+        for each in source.get("items", [])
+    }
+
+
+def _token(client: ApiClient, pod: _Object, source: _Object) -> dict[str, str]:
+    metadata, spec = pod["metadata"], pod["spec"]
+    audience = source.get("audience")
+    bound = {"kind": "Pod", "apiVersion": "v1", "name": metadata["name"], "uid": metadata["uid"]}
+    asked = {
+        "audiences": [audience] if audience else [],
+        "expirationSeconds": source.get("expirationSeconds", _TOKEN_SECONDS),
+        "boundObjectRef": bound,
+    }
+    path = f"/api/v1/namespaces/{metadata['namespace']}/serviceaccounts/"
+    given = client.call("POST", f"{path}{spec['serviceAccountName']}/token", {"spec": asked})
+    return {source["path"]: given["status"]["token"]}
+
+
+def _projected(client: ApiClient, pod: _Object, source: _Object) -> dict[str, str]:
+    files: dict[str, str] = {}
+    for each in source["sources"]:
+        [kind] = each
+        if kind not in _PROJECTED:
+            raise Waits("ContainerCreating", f"the embedded AWS does not project a {kind}")
+        files |= _PROJECTED[kind](client, pod, each[kind])
+    return files
+
+
+_PROJECTED = {
+    "configMap": _of_map("configMap", "name"),
+    "secret": _of_map("secret", "name"),
+    "downwardAPI": _fields,
+    "serviceAccountToken": _token,
+}
+_FILES = {
+    "configMap": _of_map("configMap", "name"),
+    "secret": _of_map("secret", "secretName"),
+    "downwardAPI": _fields,
+    "projected": _projected,
+}
+
+
+def _mib(size: object) -> int:
+    found = _QUANTITY.fullmatch(str(size or ""))
+    return math.ceil(float(found[1]) * _UNITS[found[2]] / _MIB) if found else _MEMORY_MIB
