@@ -185,7 +185,8 @@ def test_what_kubernetes_has_is_beside_the_templates(folder: Path) -> None:
     assert files.keys() == {"KubeCluster.yaml", "BlockCluster.yaml"}
     kinds = re.findall("^kind: (.*)$", files["KubeCluster.yaml"], re.M)
     assert kinds[:3] == ["Namespace", "ConfigMap", "ServiceAccount"]
-    assert kinds[-2:] == ["DaemonSet", "DaemonSet"]
+    assert kinds[-6:-4] == ["DaemonSet", "DaemonSet"]
+    assert kinds[-4:] == ["Topology", "ResourceFlavor", "ClusterQueue", "LocalQueue"]
     assert "PersistentVolume" in kinds
     assert "PersistentVolume" not in files["BlockCluster.yaml"]
 
