@@ -7,7 +7,7 @@ from constructs import Construct
 
 from trainshed.orchestrators.eks.traits import POD_ADDRESSES
 from trainshed.plan import ClusterPlan
-from trainshed.plan.control_plane import ControlPlanePlan
+from trainshed.plan.control_plane import POD_LOGS_ADD_ON, ControlPlanePlan
 from trainshed_constructs import AddOns, EksControlPlane, PodLogs, SystemNodes, UnprotectOnRollback
 from trainshed_stacks.network_stack import NetworkStack
 from trainshed_stacks.owned_stack import OwnedStack
@@ -55,7 +55,14 @@ class ControlPlaneStack(OwnedStack):
             kms_key_arn=kms_key_arn,
         )
         name = self.kubernetes.cluster.ref
-        add_ons = AddOns(self, "AddOns", cluster_name=name, addresses=POD_ADDRESSES)
+        versions = control_plane.lock.add_ons if control_plane.lock else {}
+        add_ons = AddOns(
+            self,
+            "AddOns",
+            cluster_name=name,
+            addresses=POD_ADDRESSES,
+            versions=versions,
+        )
         system = SystemNodes(
             self,
             "System",
@@ -67,7 +74,13 @@ class ControlPlaneStack(OwnedStack):
         for each in add_ons.before_nodes:
             system.group.add_resource_dependency(each)
         add_ons.after(system.group)
-        pod_logs = PodLogs(self, "PodLogs", cluster_name=control_plane.name, nodes=system.group)
+        pod_logs = PodLogs(
+            self,
+            "PodLogs",
+            cluster_name=control_plane.name,
+            nodes=system.group,
+            version=versions.get(POD_LOGS_ADD_ON),
+        )
         protection = UnprotectOnRollback(self, "Protection", eks_cluster=control_plane.name)
         protection.before(self.kubernetes, add_ons, system, pod_logs)
         released = protection.after_cluster(self.kubernetes.cluster)

@@ -31,6 +31,7 @@ CONTAINERS, CATALOGUE = "tests/containers/test_commands.py", "tests/cli/test_cat
 OPTIONS = "tests/cli/test_documented_options.py"
 JOB, READY_JOBS = "tests/offline/test_job.py", "tests/offline/test_ready_jobs.py"
 EKS, KUBE = "tests/offline/test_eks.py", "tests/offline/test_kube.py"
+KUBE_LOCK = "tests/offline/test_kube_lock.py"
 EC2_JOBS = "tests/offline/test_ec2_jobs.py"
 FRESH = "tests/offline/test_fresh_account.py"
 PIPELINE, BUILD = "tests/offline/test_ami_pipeline.py", "tests/cli/ami/test_build.py"
@@ -142,6 +143,7 @@ ELSEWHERE: dict[str, str | tuple[str, str]] = {
     "trainshed kube apply TrainCluster": (KUBE, 'kube("apply", "kube.yaml", "--wait-minutes"'),
     "trainshed kube apply TrainCluster --dry-run": (KUBE, '"apply", "kube.yaml", "--dry-run"'),
     "trainshed kube config TrainCluster": (EKS, '"kube", "config", "kube.yaml"'),
+    "trainshed kube lock TrainCluster": (KUBE_LOCK, '"kube", "lock", "lock.yaml"'),
     "trainshed kube nodes TrainCluster": (EKS, '["config", "nodes"]'),
     "trainshed catalogue sync": (CATALOGUE, '"catalogue", "sync", "--output"'),
     "trainshed catalogue sync --region us-west-2 --region us-east-1": (

@@ -9,21 +9,17 @@ from aws_cdk import aws_eks as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from trainshed.plan.control_plane import ADD_ONS_AFTER_NODES, ADD_ONS_BEFORE_NODES
 from trainshed_constructs.kubernetes.managed_policies import managed_policies
 from trainshed_constructs.kubernetes.pod_identity import pod_principal
-
-# What nodes need to join, and what needs nodes. Without nodes coredns stays degraded, and the stack
-# waits for it (terraform-aws-eks, `before_compute`).
-_BEFORE_NODES = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent")
-_AFTER_NODES = ("coredns", "eks-node-monitoring-agent")
 
 
 class AddOns(Construct):
     """Add-ons of EKS that every cluster needs.
 
     The VPC CNI, kube-proxy and the agent of EKS Pod Identity come before the first node; DNS and
-    the agent that watches nodes wait for the system nodes, which they run on. The versions are
-    those that EKS takes for the cluster's version of Kubernetes.
+    the agent that watches nodes wait for the system nodes, which they run on. Where no version is
+    given, EKS takes its default for the cluster's version of Kubernetes.
 
     The VPC CNI keeps as many addresses of a node ready as pods of a training need. By default it
     takes all of an interface, 49 on p5.48xlarge.
@@ -43,7 +39,13 @@ class AddOns(Construct):
     """
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, cluster_name: str, addresses: int
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster_name: str,
+        addresses: int,
+        versions: Mapping[str, str] | None = None,
     ) -> None:
         """Declare those that come before nodes; `after` declares the others.
 
@@ -52,9 +54,10 @@ class AddOns(Construct):
             construct_id: id within the parent.
             cluster_name: of the cluster.
             addresses: that a node keeps for its pods.
+            versions: of add-ons, by their name.
         """
         super().__init__(scope, construct_id)
-        self._cluster_name = cluster_name
+        self._cluster_name, self._versions = cluster_name, versions or {}
         role = iam.Role(
             self,
             "CniRole",
@@ -70,12 +73,12 @@ class AddOns(Construct):
         }
         self.before_nodes = [
             self._add_on("vpc-cni", settings=settings, roles={"aws-node": role}),
-            *map(self._add_on, _BEFORE_NODES[1:]),
+            *map(self._add_on, ADD_ONS_BEFORE_NODES[1:]),
         ]
 
     def after(self, nodes: CfnResource) -> None:
         """Declare those that run on the system nodes."""
-        for name in _AFTER_NODES:
+        for name in ADD_ONS_AFTER_NODES:
             self._add_on(name).add_resource_dependency(nodes)
 
     def _add_on(
@@ -95,6 +98,7 @@ class AddOns(Construct):
             self,
             name,
             addon_name=name,
+            addon_version=self._versions.get(name),
             cluster_name=self._cluster_name,
             configuration_values=json.dumps(settings) if settings else None,
             pod_identity_associations=identities or None,

@@ -8,6 +8,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from trainshed.plan.control_plane import POD_LOGS_ADD_ON
 from trainshed_constructs.kubernetes.pod_identity import pod_principal
 from trainshed_constructs.wildcards import acknowledge_wildcards, own_arn
 
@@ -52,7 +53,13 @@ class PodLogs(Construct):
     """
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, cluster_name: str, nodes: CfnResource
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster_name: str,
+        nodes: CfnResource,
+        version: str | None = None,
     ) -> None:
         """Declare the add-on, its role and its log groups.
 
@@ -61,6 +68,7 @@ class PodLogs(Construct):
             construct_id: id within the parent.
             cluster_name: of the EKS cluster.
             nodes: that it first runs on.
+            version: of the add-on; by default the one that EKS takes.
         """
         super().__init__(scope, construct_id)
         folder = f"/aws/containerinsights/{cluster_name}"
@@ -78,7 +86,8 @@ class PodLogs(Construct):
         add_on = eks.CfnAddon(
             self,
             "AddOn",
-            addon_name="amazon-cloudwatch-observability",
+            addon_name=POD_LOGS_ADD_ON,
+            addon_version=version,
             cluster_name=cluster_name,
             configuration_values=json.dumps(_CONFIGURATION),
             pod_identity_associations=[

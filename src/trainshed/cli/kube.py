@@ -18,17 +18,19 @@ from trainshed.cli.cluster import (
 from trainshed.cli.options import JsonOption, region_option
 from trainshed.cli.output import print_json, print_records, say
 from trainshed.cli.progress import progress
-from trainshed.errors import TrainshedError
+from trainshed.errors import Failure, TrainshedError
 from trainshed.kubernetes.apply_progress import apply_and_wait
 from trainshed.kubernetes.applying import Applier, ApplyStep
 from trainshed.kubernetes.client import connect
 from trainshed.kubernetes.cluster import EksCluster, find_cluster
 from trainshed.kubernetes.kubeconfig import kubeconfig_file, write_context
+from trainshed.kubernetes.locking import lock_changes, new_lock
 from trainshed.kubernetes.nodes import KubernetesNode, NodesPlan, differences, find_nodes
 from trainshed.kubernetes.objects import ObjectsPlan
 from trainshed.kubernetes.token import make_token
 from trainshed.orchestrators import part
 from trainshed.plan import ClusterPlan
+from trainshed.plan.kube_lock import KubeLock, lock_file
 
 app = typer.Typer(add_completion=False)
 
@@ -155,6 +157,45 @@ def apply(
         print_json([asdict(each) for each in steps])
     else:
         _show_steps(steps, "would be" if dry_run else "is")
+
+
+@app.command()
+def lock(
+    cluster: ClusterArgument,
+    clusters: ClustersOption = ALL_CLUSTERS,
+    region: RegionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Lock the versions of a cluster's add-ons: CONTROL-PLANE.lock.json beside the cluster file.
+
+    It has those that EKS takes by default today, for the cluster's version of Kubernetes. Commit
+    it; the next deployment takes them.
+    """
+    plan = _planned(cluster, clusters, region)
+    assert plan.control_plane
+    file = lock_file(Path(plan.where.file), plan.control_plane.name)
+    known, kubernetes = plan.control_plane.lock, plan.control_plane.version.name
+    with progress() as show:
+        made = new_lock(Region(plan.region), kubernetes, show)
+    changes = lock_changes(known, made)
+    if changes:
+        _write_lock(file, made)
+    if as_json:
+        print_json([asdict(each) for each in changes])
+        return
+    for each in changes:
+        say(f"{each.add_on}: {each.before or 'new'} -> {each.after or 'gone'}")
+    say(f"{file} is {'written; commit it' if changes else 'as it was'}")
+
+
+def _write_lock(file: Path, lock: KubeLock) -> None:
+    """Write all of it or nothing."""
+    written = file.with_name(f".{file.name}.new")
+    try:
+        written.write_text(lock.to_json(), encoding="utf-8")
+        written.replace(file)
+    except OSError as error:
+        raise Failure(f"{file} cannot be written: {error.strerror or error}") from error
 
 
 def _show_steps(steps: tuple[ApplyStep, ...], heading: str) -> None:

@@ -4,6 +4,15 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from trainshed.catalogue.kubernetes import KubernetesVersion
+from trainshed.plan.kube_lock import KubeLock
+
+# Add-ons of EKS that every control plane has: what nodes need to join, and what needs nodes.
+# Without nodes coredns stays degraded, and the stack waits for it (terraform-aws-eks,
+# `before_compute`).
+ADD_ONS_BEFORE_NODES = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent")
+ADD_ONS_AFTER_NODES = ("coredns", "eks-node-monitoring-agent")
+POD_LOGS_ADD_ON = "amazon-cloudwatch-observability"
+ADD_ONS = (*ADD_ONS_BEFORE_NODES, *ADD_ONS_AFTER_NODES, POD_LOGS_ADD_ON)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +45,7 @@ class ControlPlanePlan:
         public_cidrs: from where its API server is reached over the internet; empty for nowhere.
         access: who may use it.
         subnet_id: of an existing VPC, the subnet in another zone; None in a new one.
+        lock: versions of add-ons; None where nobody has locked them.
     """
 
     name: str
@@ -46,3 +56,4 @@ class ControlPlanePlan:
     public_cidrs: tuple[IPv4Network, ...]
     access: tuple[AccessEntry, ...]
     subnet_id: str | None
+    lock: KubeLock | None = None

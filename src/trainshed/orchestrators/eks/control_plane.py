@@ -1,6 +1,7 @@
 """The control plane of a cluster: its version, its ranges, who may use it."""
 
 from ipaddress import IPv4Network
+from pathlib import Path
 
 from trainshed.catalogue.kubernetes import (
     KubernetesVersion,
@@ -8,10 +9,11 @@ from trainshed.catalogue.kubernetes import (
     kubernetes_versions,
 )
 from trainshed.day import today
-from trainshed.errors import did_you_mean
+from trainshed.errors import TrainshedError, did_you_mean
 from trainshed.orchestrators.eks.access_groups import access_group
 from trainshed.orchestrators.eks.traits import KubernetesSpec
-from trainshed.plan.control_plane import AccessEntry, ControlPlanePlan
+from trainshed.plan.control_plane import ADD_ONS, AccessEntry, ControlPlanePlan
+from trainshed.plan.kube_lock import KubeLock, lock_file, read_lock
 from trainshed.plan.network import NetworkPlan
 from trainshed.plan.notes import Notes
 from trainshed.plan.stack_names import stack_name
@@ -21,6 +23,7 @@ from trainshed.plan.stack_names import stack_name
 _SERVICE_CIDRS = (IPv4Network("10.100.0.0/16"), IPv4Network("172.20.0.0/16"))
 _PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
 _PREFIXES = range(12, 25)
+_DEFAULT = "the version that EKS takes by default"
 
 
 def plan_control_plane(notes: Notes, network: NetworkPlan) -> ControlPlanePlan:
@@ -42,11 +45,12 @@ def plan_control_plane(notes: Notes, network: NetworkPlan) -> ControlPlanePlan:
         notes.problem(
             "kubernetes.subnet", "is for an existing VPC; leave it out, or give network.vpc"
         )
+    version = _version(notes, asked)
     plan = ControlPlanePlan(
         name=name,
         stack_name=stack_name(name, "ControlPlane"),
         network=network.name,
-        version=_version(notes, asked),
+        version=version,
         service_cidr=_service_cidr(notes, asked, network),
         public_cidrs=asked.public_cidrs,
         access=tuple(
@@ -59,6 +63,7 @@ def plan_control_plane(notes: Notes, network: NetworkPlan) -> ControlPlanePlan:
             for each in asked.access
         ),
         subnet_id=asked.subnet,
+        lock=_lock(notes, name, version),
     )
     _check_access(notes, asked)
     notes.decide(
@@ -71,8 +76,37 @@ def plan_control_plane(notes: Notes, network: NetworkPlan) -> ControlPlanePlan:
         ", ".join(_shown(each) for each in plan.access) or "nobody",
         "as asked; who deploys the cluster has none by that",
     )
-    notes.decide("add-ons", "the version that EKS takes by default", "no lock names others")
     return plan
+
+
+def _lock(notes: Notes, name: str, version: KubernetesVersion) -> KubeLock | None:
+    """Read the lock beside the cluster file, if there is one."""
+    file = lock_file(Path(notes.spec.where.file), name)
+    try:
+        lock = read_lock(file)
+    except TrainshedError as error:
+        notes.problem(
+            "kubernetes",
+            f"{error}; take the file from version control, or delete it and run: trainshed kube "
+            f"lock {notes.spec.name}",
+        )
+        return None
+    if lock and lock.kubernetes != version.name:
+        notes.problem(
+            "kubernetes.version",
+            f"is {version.name}, and {file} is for {lock.kubernetes}, whose add-ons may not run "
+            f"there; delete that file and run: trainshed kube lock {notes.spec.name}",
+        )
+        return None
+    if lock is None:
+        notes.decide("add-ons", _DEFAULT, f"there is no {file}, as trainshed kube lock writes it")
+        return None
+    for each in ADD_ONS:
+        locked = lock.add_ons.get(each)
+        notes.decide(
+            f"add-on {each}", locked or _DEFAULT, f"{file} {'has' if locked else 'lacks'} it"
+        )
+    return lock
 
 
 def _version(notes: Notes, asked: KubernetesSpec) -> KubernetesVersion:
