@@ -142,7 +142,8 @@ def test_a_lost_child_ends_the_job_with_the_code_that_is_tried_again(job: Nodes)
 
     assert main.wait() == PEER_LOST
     assert f"node 1 ({job.prefix}11) is lost" in main.said
-    assert job.started[2].wait() == 128 + signal.SIGTERM
+    # Some orchestrators judge the code of every node.
+    assert job.started[2].wait() == PEER_LOST
 
 
 def test_what_fails_because_a_child_is_lost_is_not_the_reason(job: Nodes, tmp_path: Path) -> None:

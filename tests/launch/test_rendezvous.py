@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from trainshed_launch.channel import address_of
 from trainshed_launch.errors import LaunchError
 from trainshed_launch.rendezvous import Rendezvous, read_rendezvous
 
@@ -23,6 +24,7 @@ SCONTROL = """#!/bin/sh
 printf 'p5-1\\np5-2\\np5-3\\n'
 """
 SLURM = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_JOB_NODELIST": "p5-[1-3]"}
+KUBERNETES = {"JOB_COMPLETION_INDEX": "0", "TRAINSHED_NODES": "8", "TRAINSHED_ATTEMPT": "0"}
 
 
 @pytest.fixture
@@ -89,18 +91,36 @@ def test_a_list_that_slurm_does_not_know_is_quoted() -> None:
 def test_kubernetes_names_pods_by_their_index(monkeypatch: pytest.MonkeyPatch) -> None:
     pod(monkeypatch, "bert-3.nodes.default.svc.cluster.local")
 
-    found = read_rendezvous({"JOB_COMPLETION_INDEX": "3", "TRAINSHED_NODES": "8"})
+    found = read_rendezvous(KUBERNETES | {"JOB_COMPLETION_INDEX": "3"})
 
     assert (found.nodes, found.index) == (8, 3)
-    assert (found.main, found.job) == ("bert-0.nodes.default.svc.cluster.local", "bert")
+    assert (found.main, found.job) == ("bert-0.nodes.default.svc.cluster.local", "bert/0")
 
 
 def test_the_main_pod_belongs_to_the_same_job(monkeypatch: pytest.MonkeyPatch) -> None:
     pod(monkeypatch, "bert-0.nodes.default.svc.cluster.local")
 
-    found = read_rendezvous({"JOB_COMPLETION_INDEX": "0", "TRAINSHED_NODES": "8"})
+    found = read_rendezvous(KUBERNETES)
+    again = read_rendezvous(KUBERNETES | {"TRAINSHED_ATTEMPT": "1"})
 
-    assert (found.is_main, found.job) == (True, "bert")
+    assert (found.is_main, found.job) == (True, "bert/0")
+    assert again.job != found.job
+
+
+def test_a_pod_that_shares_the_machine_has_its_name_from_a_file(tmp_path: Path) -> None:
+    names = tmp_path / "hosts"
+    domain = "nodes.default.svc.cluster.local"
+    names.write_text(
+        f"127.0.0.1 localhost\n# others\n127.80.0.2 bert-1.{domain} bert-1\n"
+        f"127.80.0.1 bert-0.{domain}\n"
+    )
+    here = {"EMBEDDED_AWS_ADDRESS": "127.80.0.2", "EMBEDDED_AWS_NAMES": str(names)}
+
+    found = read_rendezvous(KUBERNETES | {"JOB_COMPLETION_INDEX": "1"} | here)
+
+    assert found.main == f"bert-0.{domain}"
+    assert address_of(found.main, here) == "127.80.0.1"
+    assert address_of("elsewhere", here) == "elsewhere"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What nodes print, where CloudWatch Logs has it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,26 +9,33 @@ from trainshed.aws import Region, accepting
 from trainshed.jobs.model import LogPage, LogStream
 
 
-def read_page(region: Region, stream: LogStream, token: str | None) -> LogPage:
-    """Return a page of a stream, without lines when the stream is not there.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloudWatchLogs:
+    """Reads streams of CloudWatch Logs; one that is not there has no lines.
 
-    Args:
-        region: where it is.
-        stream: the stream.
-        token: `next_token` of the page before; None for the first page.
+    Attributes:
+        region: where they are.
     """
-    return _read(region, stream, token, startFromHead=True)
 
+    region: Region
 
-def read_end(region: Region, stream: LogStream, most: int) -> LogPage:
-    """Return the last entries of a stream, without lines when the stream is not there.
+    def page(self, stream: LogStream, token: str | None) -> LogPage:
+        """Return a page of a stream.
 
-    Args:
-        region: where it is.
-        stream: the stream.
-        most: so many entries at most; one may have several lines.
-    """
-    return _read(region, stream, None, startFromHead=False, limit=most)
+        Args:
+            stream: the stream.
+            token: `next_token` of the page before; None for the first page.
+        """
+        return _read(self.region, stream, token, startFromHead=True)
+
+    def end(self, stream: LogStream, most: int) -> LogPage:
+        """Return the last entries of a stream.
+
+        Args:
+            stream: the stream.
+            most: so many entries at most; one may have several lines.
+        """
+        return _read(self.region, stream, None, startFromHead=False, limit=most)
 
 
 def _read(region: Region, stream: LogStream, token: str | None, **which: Any) -> LogPage:

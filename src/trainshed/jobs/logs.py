@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Iterator
 
-from trainshed.aws import Region
 from trainshed.errors import Failure, TrainshedError
-from trainshed.jobs.cloudwatch import read_page
 from trainshed.jobs.model import Job, JobNode, LogStream
-from trainshed.jobs.scheduler import Scheduler
+from trainshed.jobs.scheduler import Logs, Scheduler
 from trainshed.jobs.watching import watch
 
 # Lines come to the log seconds after they were printed.
@@ -17,11 +15,11 @@ class LogReader:
     """Reads one log stream after the other, each line once.
 
     Args:
-        region: where they are.
+        logs: has them.
     """
 
-    def __init__(self, region: Region) -> None:
-        self._region = region
+    def __init__(self, logs: Logs) -> None:
+        self._logs = logs
         self._stream: LogStream | None = None
         self._token: str | None = None
         self._begun: set[LogStream] = set()
@@ -43,7 +41,7 @@ class LogReader:
     def _rest(self) -> Iterator[str]:
         """Yield the lines of the current stream that are not read yet."""
         while stream := self._stream:
-            page = read_page(self._region, stream, self._token)
+            page = self._logs.page(stream, self._token)
             yield from page.lines
             before, self._token = self._token, page.next_token
             if self._token == before:
@@ -75,16 +73,11 @@ def log_lines(scheduler: Scheduler, job: Job, index: int | None) -> Iterator[str
 
     Raises:
         TrainshedError: there is no such node.
-        Failure: it has printed nothing yet, or CloudWatch Logs does not have it.
+        Failure: it has printed nothing yet.
     """
     node = node_of(job, index)
-    if node.log_command:
-        raise Failure(
-            f"CloudWatch Logs does not have what node {node.index} prints; see it: "
-            f"{node.log_command}"
-        )
     printed = False
-    for line in LogReader(scheduler.region).read(node.log):
+    for line in LogReader(scheduler.logs).read(node.log):
         printed = True
         yield line
     if not printed:
@@ -105,7 +98,7 @@ def follow(
     Raises:
         TrainshedError: there is no such node.
     """
-    reader = LogReader(scheduler.region)
+    reader = LogReader(scheduler.logs)
     before = node_of(job, index).past_logs
     for now in watch(scheduler, job, pause):
         if now.state.is_over and not job.state.is_over:

@@ -44,11 +44,11 @@ class EndCause(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogStream:
-    """Where a container's output is in CloudWatch Logs.
+    """Where a container's output is.
 
     Attributes:
-        group: the log group.
-        name: the stream.
+        group: the log group of CloudWatch Logs, or the namespace of Kubernetes.
+        name: the stream, or the pod.
     """
 
     group: str
@@ -112,7 +112,6 @@ class JobNode:
         log: its output; None before its container starts.
         past_logs: the output of each attempt that is over and whose container started.
         attempts: how each attempt that is over ended.
-        log_command: prints its output where CloudWatch Logs does not have it; None where it does.
     """
 
     index: int
@@ -127,7 +126,6 @@ class JobNode:
     log: LogStream | None
     past_logs: tuple[LogStream, ...]
     attempts: tuple[Ending, ...]
-    log_command: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Protocol
 from trainshed.account.deployed_stacks import all_outputs, find_stack
 from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import Failure, TrainshedError
-from trainshed.jobs.model import Job, ListedJob
+from trainshed.jobs.model import Job, ListedJob, LogPage, LogStream
 from trainshed.jobs.submission import Submission, job_name
 from trainshed.jobs.why.evidence import Evidence
 from trainshed.jobs.why.questions import Questions
@@ -16,6 +16,26 @@ from trainshed.orchestrators import ORCHESTRATOR_OUTPUT, Orchestrator, part
 
 class UnseenJobs(Failure):
     """The jobs of a deployed cluster cannot be looked at, though there may be some."""
+
+
+class Logs(Protocol):
+    """Reads what nodes print; a stream that is not there has no lines."""
+
+    def page(self, stream: LogStream, token: str | None) -> LogPage:
+        """Return a page of a stream.
+
+        Args:
+            stream: the stream.
+            token: `next_token` of the page before; None for the first page.
+        """
+
+    def end(self, stream: LogStream, most: int) -> LogPage:
+        """Return the last entries of a stream.
+
+        Args:
+            stream: the stream.
+            most: so many entries at most; one may have several lines.
+        """
 
 
 class Scheduler(Protocol):
@@ -27,7 +47,11 @@ class Scheduler(Protocol):
 
     @property
     def region(self) -> Region:
-        """Where its jobs run, and CloudWatch Logs has what they print."""
+        """Where its jobs run."""
+
+    @property
+    def logs(self) -> Logs:
+        """Reads what they print."""
 
     @property
     def cluster(self) -> str:

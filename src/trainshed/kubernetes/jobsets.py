@@ -15,7 +15,7 @@ from trainshed.account.tags import CLUSTER_LABEL
 from trainshed.errors import Failure
 from trainshed.kubernetes.client import ApiRefusal, asking
 from trainshed.kubernetes.cluster import EksCluster
-from trainshed.kubernetes.job_template import TEMPLATE
+from trainshed.kubernetes.job_template import CONTAINER, TEMPLATE
 from trainshed.kubernetes.nodes import KubernetesNode, find_nodes
 from trainshed.kubernetes.queue import JOB_UID_LABEL, QUEUE, LocalQueue, Workload
 
@@ -30,6 +30,9 @@ _OF_JOBSET = "jobset.sigs.k8s.io/jobset-name"
 # What may be the name of an object; others are not asked for.
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _NOT_FOUND = 404
+# What is answered of a container that has not begun, and from where on of a node that does not
+# answer.
+_NOT_BEGUN, _NODE_AWAY = 400, 500
 
 _JobSet = create_namespaced_resource(GROUP, VERSION, "JobSet", "jobsets")
 
@@ -174,6 +177,34 @@ class JobSets:
                 self.client.patch(
                     kind, patched, change, namespace=self.namespace, patch_type=PatchType.MERGE
                 )
+
+    def log(self, pod: str, *, since: int | None = None, tail: int | None = None) -> list[str]:
+        """Return what a pod of a job has printed, each line after its time.
+
+        There is nothing where the pod is gone or has not begun, or its node does not answer.
+
+        Args:
+            pod: its name.
+            since: only what is at most so many seconds old.
+            tail: only so many last lines.
+        """
+        try:
+            with asking(self.eks):
+                return [
+                    *self.client.log(
+                        pod,
+                        namespace=self.namespace,
+                        container=CONTAINER,
+                        since=since,
+                        tail_lines=tail,
+                        timestamps=True,
+                        newlines=False,
+                    )
+                ]
+        except ApiRefusal as error:
+            if error.code not in (_NOT_BEGUN, _NOT_FOUND) and error.code < _NODE_AWAY:
+                raise
+            return []
 
     def suspend(self, name: str, annotations: Mapping[str, str]) -> None:
         """Suspend a JobSet, which deletes its pods, and annotate it."""

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from trainshed.aws import Region
+from trainshed.jobs.cloudwatch import CloudWatchLogs
 from trainshed.jobs.model import Ending, Job, JobNode, JobState, ListedJob, LogStream
 from trainshed.jobs.nodes import running_nodes
 from trainshed.jobs.scheduler import Scheduler
@@ -45,6 +46,11 @@ class ShellScheduler:
     cluster: str
     log_group: str
     environment: Mapping[str, str]
+
+    @property
+    def logs(self) -> CloudWatchLogs:
+        """Reads what they print."""
+        return CloudWatchLogs(region=self.region)
 
     def submit(self, submission: Submission) -> str:
         """Send the command to as many nodes as it asks for."""

@@ -78,6 +78,7 @@ class PodRun:
     Attributes:
         pod: as it was when it was looked at last.
         place: its address and its names.
+        instance: moto's, its node.
 
     Args:
         client: an administrator's, of the API server.
@@ -92,7 +93,7 @@ class PodRun:
         self, client: ApiClient, call: Call, cluster: Row, pod: Row, instance: Any, hosts: Hosts
     ) -> None:
         self._client, self._call, self._cluster = client, call, cluster
-        self.pod, self._instance, self._hosts = pod, instance, hosts
+        self.pod, self.instance, self._hosts = pod, instance, hosts
         self._uid = str(pod["metadata"]["uid"])
         self._folder = hosts.folder / f"pod-{self._uid}"
         self._folder.mkdir()
@@ -124,9 +125,10 @@ class PodRun:
                 container.ended = self._end_of(container, _KILLED, "Error", "")
         if self._kill_at is not None and time.monotonic() >= self._kill_at:
             self._signal(signal.SIGKILL)
-        if self.over:
+        # Once: a container may end at any moment.
+        if over := self.over:
             self.close()
-        return self._status()
+        return self._status(over=over)
 
     def stop(self, seconds: float) -> None:
         """End it: SIGTERM, and later SIGKILL.
@@ -147,7 +149,7 @@ class PodRun:
         if self.place.of_node:
             self._signal(signal.SIGKILL)
         else:
-            self._hosts.end_inner(self._instance, self._uid)
+            self._hosts.end_inner(self.instance, self._uid)
         self.place.release()
         shutil.rmtree(self._folder, ignore_errors=True)
         for temporary in self._folder.parent.glob(f"{self._folder.name}-*"):
@@ -191,7 +193,7 @@ class PodRun:
             if not self._restarts(container) or time.monotonic() < container.again_at:
                 return
             if self._is_alone:
-                self._hosts.end_inner(self._instance, self._uid)
+                self._hosts.end_inner(self.instance, self._uid)
             container.restarts += 1
             container.before, container.ended = container.ended, None
             container.past_log, container.process = container.log, None
@@ -208,10 +210,10 @@ class PodRun:
             container.waits = ("ContainerCreating", str(reason))
 
     def _start(self, container: _Container) -> None:
-        disk = self._hosts.disk(self._instance)
-        root = instance_files(self._instance, disk)
+        disk = self._hosts.disk(self.instance)
+        root = instance_files(self.instance, disk)
         if self._volumes is None:
-            node = NodeFiles(root=root, mounted=mounted_store(self._instance, disk))
+            node = NodeFiles(root=root, mounted=mounted_store(self.instance, disk))
             self._volumes = make_volumes(self._client, self.pod, self._folder, node)
         if self.pod["spec"].get("initContainers"):
             raise Waits("ContainerCreating", "the embedded AWS runs no init containers")
@@ -241,21 +243,21 @@ class PodRun:
 
     def _host(self) -> Host:
         if self.place.of_node:
-            return self._hosts.of(self._instance)
+            return self._hosts.of(self.instance)
         inner = Inner(
             key=self._uid,
             address=self.place.address,
             name=self.place.hostname,
             names=self.place.file,
         )
-        return self._hosts.of(self._instance, inner)
+        return self._hosts.of(self.instance, inner)
 
     def _host_variables(self) -> dict[str, str]:
         found = self._hosts.variables(self.place.here)
         return found if self._hosts.apart else {**found, _NAMES: str(self.place.file)}
 
     def _variables(self, container: _Container) -> dict[str, str]:
-        status = {"podIP": self.place.address, "hostIP": self._instance.private_ip}
+        status = {"podIP": self.place.address, "hostIP": self.instance.private_ip}
         pod = {**self.pod, "status": status}
         before = {"HOSTNAME": self.place.hostname, **self._credentials()}
         return variables_of(self._client, pod, container.spec, before)
@@ -312,6 +314,9 @@ class PodRun:
         self, container: _Container, log: ContainerLog, code: int | None, refused: OSError | None
     ) -> None:
         log.close()
+        if self.instance.state != "running":
+            # Its kubelet has ended, too, and says nothing more: the controllers find out.
+            return
         if refused is not None:
             said = str(refused)
             if refused.errno is not None:
@@ -350,7 +355,7 @@ class PodRun:
             if container.process and not container.ended:
                 container.process.send(number)
 
-    def _status(self) -> Row:
+    def _status(self, *, over: bool) -> Row:
         statuses = []
         for each in self._containers:
             ended = each.ended
@@ -371,8 +376,8 @@ class PodRun:
             statuses,
             since=self._since,
             address=self.place.address,
-            host=self._instance.private_ip,
-            over=self.over,
+            host=self.instance.private_ip,
+            over=over,
         )
 
 

@@ -126,6 +126,8 @@ class Pods:
         free = _addresses(machine)
         # Who was there first has its address.
         for pod in sorted(pods, key=lambda each: str(each["status"].get("startTime", "~"))):
+            if self._is_lost(pod, machine):
+                continue
             if pod["metadata"].get("deletionTimestamp"):
                 if self._has_ended(name, pod):
                     self._end(name, pod)
@@ -161,6 +163,21 @@ class Pods:
             )
         return self._runs[uid]
 
+    def _is_lost(self, pod: Row, machine: Machine) -> bool:
+        """Whether a pod was on an instance that has ended, and whose address a new one has.
+
+        The new kubelet knows nothing of it, and confirms no more than its deletion. Inferred: EC2
+        gives an address again much later than it can happen here.
+        """
+        run = self._runs.get(pod["metadata"]["uid"])
+        if run is None or run.instance is machine.instance:
+            return False
+        if not pod["metadata"].get("deletionTimestamp"):
+            return True
+        run.close()
+        del self._runs[pod["metadata"]["uid"]]
+        return False
+
     def _has_ended(self, name: str, pod: Row) -> bool:
         """Whether nothing of a pod that is to be deleted runs any more."""
         run = self._runs.get(pod["metadata"]["uid"])
@@ -169,7 +186,7 @@ class Pods:
         run.stop(_grace(pod))
         status = run.look(pod)
         self._tell(name, pod, json.dumps(status), status)
-        return run.over
+        return status["phase"] in _OVER
 
     def _announce(self, name: str, found: dict[str, int]) -> None:
         """Say which devices a node has: of a plugin that is gone, none."""

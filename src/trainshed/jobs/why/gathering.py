@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import datetime
 
-from trainshed.jobs.cloudwatch import read_end
 from trainshed.jobs.model import Job
 from trainshed.jobs.scheduler import Scheduler
 from trainshed.jobs.why.evidence import Evidence, Printed
@@ -40,7 +39,7 @@ def _printed(scheduler: Scheduler, job: Job) -> Printed | None:
     stream = node.log or (node.past_logs[-1] if node.past_logs else None)
     if stream is None:
         return None
-    end = read_end(scheduler.region, stream, _SHOWN_LINES)
+    end = scheduler.logs.end(stream, _SHOWN_LINES)
     lines = [line for line in end.lines if line.strip()]
     if not lines or end.at is None:
         return None

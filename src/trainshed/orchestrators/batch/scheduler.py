@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from trainshed.aws import Region, accepting
 from trainshed.errors import TrainshedError
+from trainshed.jobs.cloudwatch import CloudWatchLogs
 from trainshed.jobs.model import Job, ListedJob
 from trainshed.jobs.scheduler import Scheduler
 from trainshed.jobs.submission import Submission
@@ -67,6 +68,11 @@ class BatchScheduler:
     cluster: str
     queue: str
     definition: str
+
+    @property
+    def logs(self) -> CloudWatchLogs:
+        """Reads what they print."""
+        return CloudWatchLogs(region=self.region)
 
     def submit(self, submission: Submission) -> str:
         """Submit a job; return its id.

@@ -11,6 +11,7 @@ from uuid import uuid4
 from trainshed.account.tags import BOOT_TAG
 from trainshed.aws import Region
 from trainshed.errors import Failure, TrainshedError
+from trainshed.jobs.cloudwatch import CloudWatchLogs
 from trainshed.jobs.model import Job, ListedJob
 from trainshed.jobs.nodes import Node, running_nodes
 from trainshed.jobs.scheduler import Scheduler
@@ -67,6 +68,11 @@ class Ec2Scheduler:
     group: str
     document: str
     log_group: str
+
+    @property
+    def logs(self) -> CloudWatchLogs:
+        """Reads what they print."""
+        return CloudWatchLogs(region=self.region)
 
     def submit(self, submission: Submission) -> str:
         """Start a job on nodes that run none; return its id.

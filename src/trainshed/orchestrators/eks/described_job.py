@@ -4,15 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from trainshed.jobs.model import EndCause, Ending, Job, JobNode, JobState, ListedJob
+from trainshed.jobs.model import EndCause, Ending, Job, JobNode, JobState, ListedJob, LogStream
 from trainshed.kubernetes.queue import QUEUE_LABEL
 from trainshed.nodes.exit_codes import PEER_LOST
-from trainshed.orchestrators.eks.jobset import NAME
+from trainshed.orchestrators.eks.jobset import ATTEMPT, NAME
 
 # Why somebody ended a job: JobSet itself knows no such end.
 ENDED = "trainshed/ended"
-# JobSet API: attempt of a pod.
-_ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
 _INDEX = "batch.kubernetes.io/job-completion-index"
 # A job that waits for its turn, in `status`; JobSet says that it is suspended.
 QUEUED = "Queued"
@@ -201,16 +199,14 @@ def _node(index: int, pod: _Object | None, gone: Ending | None) -> JobNode:
         started_at=started and _time(started),
         stopped_at=terminated.get("finishedAt") and _time(terminated["finishedAt"]),
         ending=ending,
-        log=None,
+        log=_log(pod) if pod and started else None,
         past_logs=(),
         attempts=(ending,) if ending else (),
-        log_command=_log_command(pod) if pod else None,
     )
 
 
-def _log_command(pod: _Object) -> str:
-    metadata = pod["metadata"]
-    return f"kubectl logs --namespace {metadata['namespace']} {metadata['name']}"
+def _log(pod: _Object) -> LogStream:
+    return LogStream(group=pod["metadata"]["namespace"], name=pod["metadata"]["name"])
 
 
 def _ending(status: _Object, terminated: _Object) -> Ending:
@@ -255,7 +251,7 @@ def _index(pod: _Object) -> int:
 
 
 def _attempt(pod: _Object) -> int:
-    return int(pod["metadata"]["labels"][_ATTEMPT])
+    return int(pod["metadata"]["labels"][ATTEMPT])
 
 
 def _time(text: str) -> datetime:

@@ -19,6 +19,10 @@ NAME = "trainshed/job-name"
 NODES = "node"
 # trainshed-launch reads it: Kubernetes says no pod how many there are.
 _NODES_VARIABLE = "TRAINSHED_NODES"
+# Pods of two attempts have the same names: so the nodes of one never meet those of the other.
+_ATTEMPT_VARIABLE = "TRAINSHED_ATTEMPT"
+# JobSet API: label of pods.
+ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
 # The webhook of JobSet wants NAME-node-0-INDEX and six characters more within 63; 9999 nodes.
 _LONGEST_STEM = 38
 # As long as AWS Batch keeps jobs that are over, at least.
@@ -118,10 +122,14 @@ def _pod(submission: Submission, template: Mapping[str, Any], image: str) -> dic
     sent = {VARIABLE: submission.files.archive} if submission.files else {}
     added = {**submission.environment, **sent, _NODES_VARIABLE: str(submission.nodes)}
     environment = planned | {name: literal(value) for name, value in added.items()}
+    attempt = {"fieldRef": {"fieldPath": f"metadata.labels['{ATTEMPT}']"}}
+    variables: list[dict[str, Any]] = [
+        {"name": name, "value": value} for name, value in environment.items()
+    ]
     ours = {
         **container,
         "image": image,
         "args": [literal(word) for word in submission.command],
-        "env": [{"name": name, "value": value} for name, value in environment.items()],
+        "env": [*variables, {"name": _ATTEMPT_VARIABLE, "valueFrom": attempt}],
     }
     return {**template, "spec": {**template["spec"], "containers": [ours]}}

@@ -26,6 +26,7 @@ from trainshed.orchestrators.eks.described_job import (
     read_listed,
 )
 from trainshed.orchestrators.eks.jobset import NAME, make_jobset
+from trainshed.orchestrators.eks.pod_logs import KubeletLogs
 from trainshed.orchestrators.eks.traits import SERVICE
 
 # Of a cluster's stack; without one of these, it is not that of a cluster.
@@ -80,6 +81,11 @@ class EksScheduler:
     node_group: str
     image: str
     jobsets: Callable[[], JobSets]
+
+    @property
+    def logs(self) -> KubeletLogs:
+        """Reads what they print."""
+        return KubeletLogs(jobsets=self.jobsets)
 
     def submit(self, submission: Submission) -> str:
         """Submit a job; return the name of its JobSet.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable, Mapping
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from trainshed_launch.time_limit import within
@@ -17,6 +19,29 @@ ALIVE_SECONDS = 1
 LONGEST = 2**24
 # The variable with a node's own address, where nodes share a machine: on an embedded AWS.
 ADDRESS = "EMBEDDED_AWS_ADDRESS"
+# The variable with a file like /etc/hosts, where pods of an embedded AWS share a machine.
+_NAMES = "EMBEDDED_AWS_NAMES"
+
+
+def own_name(environment: Mapping[str, str]) -> str:
+    """Return the full name of this host."""
+    for address, names in _named(environment):
+        if address == environment.get(ADDRESS):
+            return names[0]
+    return socket.getfqdn()
+
+
+def address_of(name: str, environment: Mapping[str, str]) -> str:
+    """Return the address of a name that DNS does not know here, and any other as it is."""
+    return next((address for address, names in _named(environment) if name in names), name)
+
+
+def _named(environment: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    if _NAMES in environment:
+        for line in Path(environment[_NAMES]).read_text(encoding="utf-8").splitlines():
+            address, *names = line.partition("#")[0].split() or [""]
+            if names:
+                yield address, names
 
 
 class Channel:

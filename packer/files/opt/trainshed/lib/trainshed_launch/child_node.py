@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from trainshed_launch.channel import ADDRESS, LONGEST, Channel
+from trainshed_launch.channel import ADDRESS, LONGEST, Channel, address_of
 from trainshed_launch.command import Nodes, node_command
 from trainshed_launch.errors import PEER_LOST, LaunchError
 from trainshed_launch.log import log
@@ -82,15 +82,19 @@ class ChildNode:
         wait, port = self._settings.wait, self._settings.port
         clock = asyncio.get_running_loop()
         deadline = clock.time() + wait
-        here = self._settings.environment.get(ADDRESS)
-        main = self._rendezvous.main
+        environment = self._settings.environment
+        here = environment.get(ADDRESS)
+        main = self._rendezvous.main or ""
         log(f"node {self._rendezvous.index} joins the main node, {main}")
         while True:
             try:
                 reader, writer = await within(
                     min(10, max(deadline - clock.time(), 1)),
                     asyncio.open_connection(
-                        main, port, local_addr=(here, 0) if here else None, limit=LONGEST
+                        address_of(main, environment),
+                        port,
+                        local_addr=(here, 0) if here else None,
+                        limit=LONGEST,
                     ),
                 )
             except (OSError, asyncio.TimeoutError) as error:
@@ -145,7 +149,8 @@ class ChildNode:
                 self._tasks.add(asyncio.ensure_future(self._examine_again(channel)))
             elif message["kind"] == "stop":
                 code = await self._process.stop() if self._process else failed
-                return PEER_LOST if self.unfit else code
+                # JobSet judges the exit code of every node, AWS Batch that of the main one.
+                return PEER_LOST if self.unfit or message["again"] else code
         raise LaunchError(f"the main node, {self._rendezvous.main}, is lost", PEER_LOST)
 
     def _tail(self) -> dict[str, Any]:

@@ -89,6 +89,8 @@ class MainNode:
         self._numbers = count()
         self._main_only = runs_on_main_only(settings.command)
         self._terminated = False
+        # A node is lost, so that the orchestrator is to start all of them again.
+        self._again = False
         self._here = ""
         self._instance: Instance | None = None
         self.unfit = False
@@ -118,7 +120,9 @@ class MainNode:
             self._instance = this_node.instance
             await self._wait_for_children(self._settings.wait)
             folder = files.enter_context(unpacked(self._settings.sent_files))
-            return await self._run_job(folder)
+            code = await self._run_job(folder)
+            self._again = code == PEER_LOST
+            return code
         finally:
             server.close()
             await self._dismiss()
@@ -131,7 +135,7 @@ class MainNode:
         # One that was about to join may come meanwhile.
         children = [*self._children.values()]
         for child in children:
-            child.channel.send("stop")
+            child.channel.send("stop", again=self._again)
         while clock.time() < deadline and not all(child.gone or child.lost for child in children):
             await self._next_change(deadline - clock.time())
         for child in children:
@@ -263,7 +267,7 @@ class MainNode:
         log("asked to end; the command has some seconds to write a checkpoint")
         self._terminated = True
         for child in self._children.values():
-            child.channel.send("stop")
+            child.channel.send("stop", again=False)
         self._stopping = asyncio.ensure_future(process.stop())
 
     async def _outcome(self, own: asyncio.Future[int]) -> int | None:

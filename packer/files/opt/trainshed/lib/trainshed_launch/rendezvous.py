@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainshed_launch.channel import ADDRESS
+from trainshed_launch.channel import ADDRESS, own_name
 from trainshed_launch.errors import LaunchError
 from trainshed_node.system import run
 
@@ -117,15 +117,17 @@ def _from_slurm(environment: Mapping[str, str]) -> Rendezvous:
 def _from_kubernetes(environment: Mapping[str, str]) -> Rendezvous:
     """Kubernetes documentation, "Job with Pod-to-Pod Communication": an Indexed Job.
 
-    Pods are called `JOB-INDEX` in the domain of a headless service. How many they are no variable
-    says: the pod template sets TRAINSHED_NODES.
+    Pods are called `JOB-INDEX` in the domain of a headless service, in each attempt. How many they
+    are and which attempt it is no variable says: the pod template sets TRAINSHED_NODES and
+    TRAINSHED_ATTEMPT.
     """
     source = "Kubernetes"
     index = _number(environment, "JOB_COMPLETION_INDEX", source)
-    name, _, domain = socket.getfqdn().partition(".")
+    called, attempt = own_name(environment), environment.get("TRAINSHED_ATTEMPT", "")
+    name, _, domain = called.partition(".")
     if index and not (domain and name.endswith(f"-{index}")):
         raise LaunchError(
-            f"this pod is called {socket.getfqdn()}, not JOB-{index}.SERVICE; set the subdomain of "
+            f"this pod is called {called}, not JOB-{index}.SERVICE; set the subdomain of "
             "the pod template to a headless service, and leave its hostname out"
         )
     return Rendezvous(
@@ -133,7 +135,7 @@ def _from_kubernetes(environment: Mapping[str, str]) -> Rendezvous:
         nodes=_number(environment, "TRAINSHED_NODES", source),
         index=index,
         main=re.sub(r"-\d+$", "-0", name) + f".{domain}" if index else None,
-        job=re.sub(r"-\d+$", "", name),
+        job="/".join((re.sub(r"-\d+$", "", name), attempt)),
     )
 
 

@@ -1,0 +1,150 @@
+"""Jobs on the embedded EKS, whose pods run: a cluster of four nodes for all of them."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command_line import Answer, runner
+from eks_bench import until
+from job_bench import job_aws
+from jobset_manager import jobset_manager
+from kube_bench import credentials_of
+from libraries import needs_libraries
+
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.hosts.network import namespaces_unavailable
+from embedded_aws.job_settings import JobSettings
+from embedded_aws.kubernetes.cache import unavailable
+from trainshed.cli import main
+from trainshed.jobs import logs, watching
+from trainshed.plan import load_fleet
+
+pytestmark = [pytest.mark.server, needs_libraries("torch")]
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = ROOT / "packer/files/opt/trainshed"
+CLUSTER = """name: KubeCluster
+region: us-west-2
+orchestrator: eks
+instance: {type: trn1.32xlarge, nodes: {max: 4}}
+image: {uri: "registry.example/train:1"}
+kubernetes: {access: [{role: Operator, policy: cluster-admin}]}
+"""
+STACKS = ("KubeNetwork", "KubeControlPlane", "KubeCluster")
+ROLE = "arn:aws:iam::123456789012:role/Operator"
+Run = Callable[..., Answer]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "kube.yaml").write_text(CLUSTER)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def aws(
+    project: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    synthesise: Callable[..., Path],
+    publish_ami: Callable[..., str],
+) -> Iterator[EmbeddedAws]:
+    """One that has the cluster with its nodes, to which everything is applied, and JobSet."""
+    if reason := unavailable() or namespaces_unavailable():
+        pytest.skip(reason)
+    assembly = synthesise(load_fleet([project / "kube.yaml"]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", os.pathsep.join([str(PROGRAMS), os.environ["PATH"]]))
+        settings = JobSettings(speed=300)
+        with job_aws(tmp_path_factory.mktemp("aws"), settings, kubernetes=True) as found:
+            publish_ami(found, "neuron/eks-1.35")
+            make_operator(found)
+            for name in STACKS:
+                template = json.loads((assembly / f"{name}.template.json").read_text())
+                found.deploy(template, stack_name=name)
+            with jobset_manager(found, "kube", ROLE, tmp_path_factory.mktemp("jobset")):
+                yield found
+
+
+def make_operator(aws: EmbeddedAws) -> None:
+    root = {"AWS": "arn:aws:iam::123456789012:root"}
+    trust = {"Effect": "Allow", "Principal": root, "Action": "sts:AssumeRole"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+    iam = aws.client("iam")
+    iam.create_role(RoleName="Operator", AssumeRolePolicyDocument=document)
+    everything = {"Effect": "Allow", "Action": "*", "Resource": "*"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [everything]})
+    iam.put_role_policy(RoleName="Operator", PolicyName="own", PolicyDocument=policy)
+
+
+@pytest.fixture
+def trainshed(
+    aws: EmbeddedAws,
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Run:
+    monkeypatch.setattr(watching, "_SHORTEST_PAUSE_SECONDS", 0.1)
+    monkeypatch.setattr(watching, "_LONGEST_PAUSE_SECONDS", 0.3)
+    monkeypatch.setattr(logs, "_LAST_LINES_SECONDS", 0.05)
+    run = runner("trainshed", main, capsys, monkeypatch)
+    aws.lead_here(monkeypatch)
+    found = credentials_of(aws, ROLE)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", found.access_key)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", found.secret_key)
+    monkeypatch.setenv("AWS_SESSION_TOKEN", found.token)
+    monkeypatch.chdir(project)
+    applied = run("kube", "apply", "kube.yaml", "--wait-minutes", "2")
+    assert applied.code == 0, applied.err
+    return run
+
+
+def run_job(trainshed: Run, *words: str) -> str:
+    """Run a job to its end, and return its id."""
+    submitted = trainshed("job", "submit", "kube.yaml", "--env", "OMP_NUM_THREADS=1", "--", *words)
+    assert submitted.code == 0, submitted.err
+    job_id = submitted.out.strip()
+    watched = trainshed("job", "watch", job_id)
+    assert watched.code == 0, watched.out + watched.err
+    return job_id
+
+
+def test_torchrun_adds_up_over_four_nodes(trainshed: Run) -> None:
+    job_id = run_job(trainshed, "torchrun", str(ROOT / "examples/all_reduce_torch.py"))
+
+    for node in range(4):
+        printed = trainshed("job", "logs", job_id, "--node", str(node)).out
+        [rank] = re.findall(r"rank (\d) of 4 on \S+: sum 6\n", printed)
+        assert rank == str(node)
+
+
+def test_mpi_adds_up_over_four_nodes(trainshed: Run) -> None:
+    job_id = run_job(trainshed, "mpirun", "python", str(ROOT / "examples/all_reduce.py"))
+
+    printed = trainshed("job", "logs", job_id).out
+    assert sorted(re.findall(r"rank (\d) of 4 on \S+: sum 6\n", printed)) == list("0123")
+
+
+def test_all_start_again_when_a_node_ends(aws: EmbeddedAws, trainshed: Run) -> None:
+    """Last: the pods of the first attempt wait, those of the second end."""
+    script = 'if [ "$TRAINSHED_ATTEMPT" = 0 ]; then sleep 600; fi; echo attempt $TRAINSHED_ATTEMPT'
+    submitted = trainshed("job", "submit", "kube.yaml", "--", "sh", "-c", script)
+    assert submitted.code == 0, submitted.err
+    job_id = submitted.out.strip()
+    until(lambda: "Running" in trainshed("job", "list", "kube.yaml").out)
+    instances = aws.client("ec2").describe_instances(
+        Filters=[
+            {"Name": "instance-type", "Values": ["trn1.32xlarge"]},
+            {"Name": "instance-state-name", "Values": ["running"]},
+        ]
+    )["Reservations"]
+    lost = instances[-1]["Instances"][0]["InstanceId"]
+
+    aws.client("ec2").terminate_instances(InstanceIds=[lost])
+    watched = trainshed("job", "watch", job_id)
+
+    assert watched.code == 0, watched.out + watched.err
+    assert trainshed("job", "logs", job_id).out.count("attempt 1") == 1
