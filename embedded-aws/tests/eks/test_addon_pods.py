@@ -96,7 +96,7 @@ def test_an_add_on_is_updated_and_deleted_in_the_cluster(nodes: NodeBench) -> No
     nodes.eks.delete_addon(**named)
 
     until(lambda: ask(nodes, path)[0] == 404)
-    assert ask(nodes, f"/api/v1/{SYSTEM}/serviceaccounts/{name}")[0] == 404
+    until(lambda: ask(nodes, f"/api/v1/{SYSTEM}/serviceaccounts/{name}")[0] == 404)
 
 
 def test_what_is_preserved_stays_in_the_cluster(nodes: NodeBench) -> None:
