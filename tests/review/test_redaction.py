@@ -4,12 +4,13 @@ import html
 import json
 import string
 from dataclasses import asdict, replace
+from functools import cache
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from review_example import DANGEROUS, PLACES, mapped, texts, with_text
 
@@ -115,15 +116,25 @@ PASSWORDS = after("k", one_of(LETTERS, 15, 30))
 
 @st.composite
 def told(draw: st.DrawFn) -> tuple[str, str]:
-    """Return a text with a secret, and the secret."""
+    """Return a text with a secret, and the secret, which has no word that a report has anyway."""
     kind = draw(st.sampled_from(("token", "named", "addressed")))
     if kind == "token":
         secret = draw(TOKENS)
         around = ("{}", "KEY={}", "of {}, which", '"{}"', "x-{}-y", "({})", "[a, {}]")
-        return draw(st.sampled_from(around)).format(secret), secret
-    secret = draw(PASSWORDS)
-    form = draw(NAMED if kind == "named" else ADDRESSED)
-    return form.format(name=draw(NAMES), value=secret), secret
+        text = draw(st.sampled_from(around)).format(secret)
+    else:
+        secret = draw(PASSWORDS)
+        form = draw(NAMED if kind == "named" else ADDRESSED)
+        text = form.format(name=draw(NAMES), value=secret)
+    # Hypothesis likes words of the code, `instance` for one.
+    assume(not shows(said_anyway() + text.replace(secret, ""), secret))
+    return text, secret
+
+
+@cache
+def said_anyway() -> str:
+    """Return the reports that have REDACTED in place of a secret."""
+    return reports(redacted(with_text(DANGEROUS, 0, "HF_TOKEN=k000000000000000")))
 
 
 def shows(text: str, secret: str) -> bool:
@@ -167,6 +178,7 @@ def test_no_generated_secret_reaches_a_report(place: int, case: tuple[str, str])
 @given(case=told(), before=st.integers(0, 140))
 def test_text_is_redacted_before_it_is_cut(case: tuple[str, str], before: int) -> None:
     text, secret = case
+    assume("b" * 8 not in secret)
     value = f"{'b' * before} {text}"
     places: list[Any] = [
         value,
