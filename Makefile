@@ -163,10 +163,10 @@ bench: setup ## Measure synthesis, the demo and the test suite; write docs/perfo
 
 lock: setup ## Compile requirements/*.txt and package-lock.json anew
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--extra offline --extra ami --no-emit-package embedded-aws pyproject.toml \
+		--extra offline --extra ami --extra charts --no-emit-package embedded-aws pyproject.toml \
 		-o requirements/runtime.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--extra offline --extra ami --extra plot --group dev --no-emit-package embedded-aws pyproject.toml \
+		--extra offline --extra ami --extra charts --extra plot --group dev --no-emit-package embedded-aws pyproject.toml \
 		-c requirements/runtime.txt -o requirements/dev.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		requirements/checkov.in -o requirements/checkov.txt --upgrade

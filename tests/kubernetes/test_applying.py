@@ -11,8 +11,9 @@ from cut_line import cut_line
 from embedded_aws.kubernetes.client import ApiRefusal
 from trainshed.errors import Failure
 from trainshed.kubernetes.apply_progress import CutShort, apply_and_wait
-from trainshed.kubernetes.applying import Applier, ApplyStep
+from trainshed.kubernetes.applying import Applier
 from trainshed.kubernetes.job_template import JobPodPlan
+from trainshed.kubernetes.object_step import ApplyStep
 from trainshed.kubernetes.objects import ObjectsPlan
 
 pytestmark = pytest.mark.server
@@ -252,7 +253,7 @@ def test_a_server_that_goes_away_leaves_what_can_be_gone_on_with(
                     line.cut()
 
             with pytest.raises(CutShort) as failed:
-                apply_and_wait(cut, steps, minutes=0, show=show)
+                apply_and_wait([cut], steps, minutes=0, show=show)
 
     reason, done, remaining, _ = failed.value.lines
     assert "cannot be reached" in reason
@@ -277,7 +278,7 @@ def test_ctrl_c_says_what_is_done_and_can_be_gone_on_with(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        apply_and_wait(ours, ours.plan(), minutes=0, show=show)
+        apply_and_wait([ours], ours.plan(), minutes=0, show=show)
 
     assert f"done: Namespace {plan.namespace}, ConfigMap {plan.namespace}/trainshed" in shown
     assert [*apply(api_server, plan).values()] == ["unchanged"] * 2 + ["created"] * 12
@@ -295,13 +296,13 @@ def test_it_waits_until_the_plugins_run(api_server: ApiServer, plan: ObjectsPlan
 
     # There is no kubelet: the pods are placed, and never run.
     with pytest.raises(Failure) as waited:
-        apply_and_wait(ours, steps, minutes=0.05, show=lambda _: None)
+        apply_and_wait([ours], steps, minutes=0.05, show=lambda _: None)
 
-    assert "everything is applied, but not all is ready" in str(waited.value)
+    assert f"what {plan.cluster} needs is applied, but not all of it is ready" in str(waited.value)
     assert f"trainshed-{plan.namespace}-efa: 0 of 1 nodes have it" in str(waited.value)
     for plugin in ("gaudi", "efa"):
         run_pods(api_server, f"trainshed-{plan.namespace}-{plugin}")
-    apply_and_wait(ours, steps, minutes=1, show=lambda _: None)
+    apply_and_wait([ours], steps, minutes=1, show=lambda _: None)
 
 
 def run_pods(server: ApiServer, name: str) -> None:

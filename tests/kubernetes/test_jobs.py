@@ -323,7 +323,7 @@ def test_a_server_without_jobset_says_how_to_install_it(api_server: ApiServer) -
         pass
     scheduler = scheduler_of(api_server.client, api_server, plan)
 
-    with pytest.raises(Failure, match="kubectl apply --server-side -f https://github"):
+    with pytest.raises(Failure, match=r"trainshed kube lock C.*, and then: trainshed kube apply"):
         scheduler.submit(Submission(name="train", command=("run",), nodes=1))
 
     assert scheduler.jobs() == []

@@ -17,8 +17,9 @@ from trainshed.jobs.model import EndCause, JobState
 from trainshed.jobs.scheduler import end_job
 from trainshed.jobs.why.gathering import gather
 from trainshed.jobs.why.judging import explain_job
-from trainshed.kubernetes.applying import Applier, ApplyOutcome
+from trainshed.kubernetes.applying import Applier
 from trainshed.kubernetes.cluster_content import delete_content, find_content
+from trainshed.kubernetes.object_step import ApplyOutcome
 
 pytestmark = pytest.mark.server
 

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 from command_line import Answer, runner
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
+from embedded_aws.kubernetes.cache import unavailable
 from trainshed.cli import main
 from trainshed.plan import load_fleet
 from trainshed.spec import SpecError
@@ -39,6 +41,9 @@ def lock(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Answer]:
     """Run the command on a cluster file that is in an empty folder."""
+    # The embedded AWS has the charts of what is built.
+    if reason := unavailable():
+        pytest.skip(reason)
     run = runner("trainshed", main, capsys, monkeypatch)
     two_regions.lead_here(monkeypatch)
     monkeypatch.chdir(tmp_path)
@@ -70,9 +75,70 @@ def test_add_ons_are_locked_to_the_default_of_the_clusters_kubernetes(
     wanted = defaults(two_regions, "1.35")
     assert wanted.keys() == ADD_ONS
     assert wanted != defaults(two_regions, "1.36")
-    assert content() == {"kubernetes": "1.35", "add_ons": wanted}
-    assert f"coredns: new -> {wanted['coredns']}" in answer.out
+    assert (content()["kubernetes"], content()["add_ons"]) == ("1.35", wanted)
+    assert f"add-on coredns: new -> {wanted['coredns']}" in answer.out
     assert "lock.lock.json is written; commit it" in answer.out
+
+
+def test_charts_are_locked_by_the_digest_that_the_registry_has(
+    lock: Callable[..., Answer], two_regions: EmbeddedAws
+) -> None:
+    answer = lock()
+
+    locked = content()["charts"]
+    assert locked.keys() == {"jobset", "kueue"}
+    repository = "registry.k8s.io/jobset/charts/jobset"
+    manifest = requests.get(
+        f"{two_regions.endpoint}/v2/chart--mirror/{repository}/manifests/0.12.0"
+    )
+    digest = manifest.headers["Docker-Content-Digest"]
+    assert locked["jobset"] == {
+        "oci": f"oci://{repository}",
+        "version": "0.12.0",
+        "digest": digest,
+        "archive": manifest.json()["layers"][0]["digest"],
+    }
+    assert f"chart jobset: new -> 0.12.0 {digest}" in answer.out
+    [cluster] = load_fleet([Path("lock.yaml")]).clusters
+    said = {each.field: (each.value, each.reason) for each in cluster.decisions}
+    assert said["chart jobset"] == ("0.12.0", f"lock.lock.json has it, with digest {digest}")
+
+
+def test_a_release_that_has_changed_since_it_was_locked_is_refused(
+    lock: Callable[..., Answer],
+) -> None:
+    lock()
+    other = content()
+    other["charts"]["kueue"]["digest"] = f"sha256:{'0' * 64}"
+    Path("lock.lock.json").write_text(json.dumps(other))
+
+    refused = lock()
+
+    assert refused.code == 1
+    assert "chart kueue 0.19.2 of oci://registry.k8s.io/kueue/charts/kueue has the digest" in (
+        refused.err
+    )
+    assert "to take it all the same, delete the entry from the lock" in refused.err
+    assert content() == other
+
+
+@pytest.mark.parametrize(
+    ("mirror", "said"),
+    [
+        ("registry.example", "OCI_CHART_MIRROR is 'registry.example', which is no URL"),
+        ("http://127.0.0.1:9", "cannot pull oci://registry.k8s.io/jobset/charts/jobset: "),
+    ],
+)
+def test_a_mirror_that_is_none_is_said(
+    lock: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch, mirror: str, said: str
+) -> None:
+    monkeypatch.setenv("OCI_CHART_MIRROR", mirror)
+
+    refused = lock()
+
+    assert refused.code == 1
+    assert said in refused.err
+    assert not Path("lock.lock.json").exists()
 
 
 def test_a_second_time_only_what_differs_is_changed_and_said(lock: Callable[..., Answer]) -> None:
@@ -88,7 +154,7 @@ def test_a_second_time_only_what_differs_is_changed_and_said(lock: Callable[...,
     assert unchanged == first
     assert changed.json == [
         {
-            "add_on": "coredns",
+            "name": "add-on coredns",
             "before": "v1.1.1-eksbuild.1",
             "after": first["add_ons"]["coredns"],
         }
@@ -146,7 +212,8 @@ def test_a_lock_of_another_kubernetes_is_refused_until_it_is_written_anew(
         ("{", "Invalid JSON"),
         ('{"kubernetes": "1.35"}', "add_ons: Field required"),
         ('{"kubernetes": "1.35", "add_ons": {"coredns": "newest"}}', "add_ons.coredns: "),
-        ('{"kubernetes": "1.35", "add_ons": {}, "charts": {}}', "charts: "),
+        ('{"kubernetes": "1.35", "add_ons": {}, "chart": {}}', "chart: "),
+        ('{"kubernetes": "1.35", "add_ons": {}, "charts": {"jobset": {}}}', "charts.jobset.oci: "),
         ('{"kubernetes": 1.35, "add_ons": {}}', "kubernetes: "),
     ],
 )

@@ -21,6 +21,8 @@ _MISLEADING = (
     "AWS_USE_DUALSTACK_ENDPOINT",
 )
 _SERVICE_ENDPOINT = "AWS_ENDPOINT_URL_"
+# ECR's repositories, whose registry has this path, too, have no two hyphens in their names.
+CHART_MIRROR = "/chart--mirror"
 
 
 def variables(
@@ -53,6 +55,7 @@ def variables(
             key=access_key(account),
             secret=settings.secret_key,
         ),
+        "OCI_CHART_MIRROR": settings.endpoint + CHART_MIRROR,
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "CDK_DEFAULT_ACCOUNT": account,

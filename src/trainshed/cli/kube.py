@@ -19,13 +19,16 @@ from trainshed.cli.options import JsonOption, region_option
 from trainshed.cli.output import print_json, print_records, say
 from trainshed.cli.progress import progress
 from trainshed.errors import Failure, TrainshedError
-from trainshed.kubernetes.apply_progress import apply_and_wait
-from trainshed.kubernetes.applying import Applier, ApplyStep
+from trainshed.kubernetes.apply_progress import Stage, apply_and_wait
+from trainshed.kubernetes.applying import Applier
+from trainshed.kubernetes.chart_installer import chart_installers
+from trainshed.kubernetes.charts import KUEUE
 from trainshed.kubernetes.client import connect
 from trainshed.kubernetes.cluster import EksCluster, find_cluster
 from trainshed.kubernetes.kubeconfig import kubeconfig_file, write_context
 from trainshed.kubernetes.locking import lock_changes, new_lock
 from trainshed.kubernetes.nodes import KubernetesNode, NodesPlan, differences, find_nodes
+from trainshed.kubernetes.object_step import ApplyStep
 from trainshed.kubernetes.objects import ObjectsPlan
 from trainshed.kubernetes.token import make_token
 from trainshed.orchestrators import part
@@ -132,27 +135,34 @@ def apply(
     ] = 10,
     as_json: JsonOption = False,
 ) -> None:
-    """Apply what Kubernetes needs of a cluster: kube/CLUSTER.yaml, as synthesis writes it.
+    """Apply what Kubernetes needs of a cluster: locked charts, then kube/CLUSTER.yaml.
 
-    Server-side apply, by the field manager trainshed. It deletes what it applied before and what
-    the cluster no longer has, and nothing else. After a failure or an interruption, run the same
-    command again.
+    JobSet and Kueue are installed where the lock has their charts (`trainshed kube lock`), unless
+    somebody else has installed them. Server-side apply, by the field manager trainshed. It deletes
+    what it applied before and what the cluster no longer has, and nothing else. After a failure or
+    an interruption, run the same command again.
     """
     plan = _planned(cluster, clusters, region)
     planned: ObjectsPlan = part(plan.orchestrator, "kubernetes").planned_objects(plan)
+    assert plan.control_plane
     eks = _cluster(plan)
     with connect(eks) as client, progress() as show:
-        applier = Applier(client, eks, planned)
+        charts = chart_installers(client, eks, plan.control_plane, show)
+        applier = Applier(
+            client, eks, planned, kueue_comes=any(each.chart is KUEUE for each in charts)
+        )
         show(f"asking the API server of {eks.name} what would change")
-        steps = applier.plan()
+        stages: tuple[Stage, ...] = (*charts, applier)
+        steps = tuple(step for stage in stages for step in stage.plan())
         if not applier.queues:
             say(
                 f"{eks.name} has no Kueue, so {plan.name} gets no queue: two jobs that need more "
-                "nodes together than there are may each hold some for ever",
+                f"nodes together than there are may each hold some for ever; run: trainshed kube "
+                f"lock {plan.name}; then this command again",
                 err=True,
             )
         if not dry_run:
-            apply_and_wait(applier, steps, minutes=wait_minutes, show=show)
+            apply_and_wait(stages, steps, minutes=wait_minutes, show=show)
     if as_json:
         print_json([asdict(each) for each in steps])
     else:
@@ -166,17 +176,18 @@ def lock(
     region: RegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Lock the versions of a cluster's add-ons: CONTROL-PLANE.lock.json beside the cluster file.
+    """Lock the add-ons and charts of a cluster: CONTROL-PLANE.lock.json beside the cluster file.
 
-    It has those that EKS takes by default today, for the cluster's version of Kubernetes. Commit
-    it; the next deployment takes them.
+    Add-ons get the version that EKS takes by default today, for the cluster's version of
+    Kubernetes; the charts of JobSet and Kueue the release that trainshed is tried with, by its
+    digest. Commit the file: the next deployment and the next `kube apply` take what it has.
     """
     plan = _planned(cluster, clusters, region)
     assert plan.control_plane
     file = lock_file(Path(plan.where.file), plan.control_plane.name)
     known, kubernetes = plan.control_plane.lock, plan.control_plane.version.name
     with progress() as show:
-        made = new_lock(Region(plan.region), kubernetes, show)
+        made = new_lock(Region(plan.region), kubernetes, known, show)
     changes = lock_changes(known, made)
     if changes:
         _write_lock(file, made)
@@ -184,7 +195,7 @@ def lock(
         print_json([asdict(each) for each in changes])
         return
     for each in changes:
-        say(f"{each.add_on}: {each.before or 'new'} -> {each.after or 'gone'}")
+        say(f"{each.name}: {each.before or 'new'} -> {each.after or 'gone'}")
     say(f"{file} is {'written; commit it' if changes else 'as it was'}")
 
 

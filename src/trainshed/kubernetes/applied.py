@@ -1,5 +1,6 @@
-"""What was applied of a cluster: found by its labels, and deleted."""
+"""What was applied of a cluster or a chart: found by its labels, and deleted."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lightkube import ALL_NS, ApiError, Client
@@ -22,7 +23,6 @@ from lightkube.resources.rbac_authorization_v1 import (
 )
 
 from trainshed.kubernetes.client import FIELD_MANAGER
-from trainshed.kubernetes.labels import OwnedObjects
 from trainshed.kubernetes.object_names import name_of, where
 from trainshed.kubernetes.objects import KubernetesObject
 from trainshed.kubernetes.queue import (
@@ -35,7 +35,7 @@ from trainshed.kubernetes.queue import (
 )
 
 # Every kind that a cluster has, or had in an earlier version; what needs others first.
-KINDS: tuple[type[KubernetesObject], ...] = (
+CLUSTER_KINDS: tuple[type[KubernetesObject], ...] = (
     LocalQueue,
     ClusterQueue,
     ResourceFlavor,
@@ -56,26 +56,30 @@ _NAMESPACED = (NamespacedResource, GenericNamespacedResource)
 _NOT_FOUND = 404
 
 
-def find_applied(client: Client, owned: OwnedObjects) -> tuple[KubernetesObject, ...]:
-    """Return what was applied of a cluster, in the order in which it may be deleted.
+def find_applied(
+    client: Client,
+    labels: Mapping[str, str],
+    kinds: Sequence[type[KubernetesObject]] = CLUSTER_KINDS,
+) -> tuple[KubernetesObject, ...]:
+    """Return what was applied with some labels, in the order in which it may be deleted.
 
     Without what is being deleted.
 
     Args:
         client: of the API server.
-        owned: what its objects have in common.
+        labels: that the objects have in common.
+        kinds: of objects that are looked for; by default those of a cluster.
     """
-    labels = dict(owned.labels)
     found: list[KubernetesObject] = []
     # Of its overloads, none is for all kinds.
     listed: Any = client.list
     queues = has_kueue(client)
-    for kind in KINDS:
+    for kind in kinds:
         if issubclass(kind, QueueObject) and not queues:
             continue
         everywhere = {"namespace": ALL_NS} if issubclass(kind, _NAMESPACED) else {}
-        found += listed(kind, labels=labels, **everywhere)
-    return tuple(each for each in found if _is_applied(each) and not _is_going(each))
+        found += listed(kind, labels=dict(labels), **everywhere)
+    return tuple(each for each in found if is_applied(each) and not _is_going(each))
 
 
 def delete_applied(client: Client, found: KubernetesObject) -> None:
@@ -87,7 +91,7 @@ def delete_applied(client: Client, found: KubernetesObject) -> None:
             raise
 
 
-def _is_applied(each: KubernetesObject) -> bool:
+def is_applied(each: KubernetesObject) -> bool:
     """Return whether we applied it: who copies an object copies its labels, too."""
     managers = (each.metadata and each.metadata.managedFields) or []
     return any(one.manager == FIELD_MANAGER and one.operation == "Apply" for one in managers)

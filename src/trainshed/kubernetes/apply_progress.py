@@ -1,20 +1,42 @@
-"""Apply the objects of a cluster and wait for them; say what is done when it is cut short."""
+"""Apply charts and objects and wait for them; say what is done when it is cut short."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import monotonic, sleep
+from typing import Protocol
 
 from trainshed.errors import Failure
-from trainshed.kubernetes.applying import Applier, ApplyStep
+from trainshed.kubernetes.object_step import ApplyStep
 
 _POLL_SECONDS = 1
+
+
+class Stage(Protocol):
+    """What is applied together, and is ready before the next stage begins."""
+
+    @property
+    def name(self) -> str:
+        """What is applied."""
+
+    def plan(self) -> tuple[ApplyStep, ...]:
+        """Ask the server what would become of it; nothing changes."""
+
+    def apply(self) -> Iterator[ApplyStep]:
+        """Apply it, and yield each step when it is done."""
+
+    def waiting(self) -> tuple[str, ...]:
+        """Return what is not ready yet, and why."""
 
 
 class CutShort(Failure):
     """Not everything was applied; the message says what was, and what remains."""
 
 
+class NotReady(Failure):
+    """What was applied is not ready in time."""
+
+
 def apply_and_wait(
-    applier: Applier,
+    stages: Sequence[Stage],
     steps: Sequence[ApplyStep],
     *,
     minutes: float,
@@ -23,38 +45,41 @@ def apply_and_wait(
     """Apply everything, and return when it is ready.
 
     Args:
-        applier: of the cluster.
-        steps: what it has planned.
-        minutes: how long to wait after the last step; 0 for not at all.
-        show: called with each step, and with an empty text while time passes.
+        stages: in their order.
+        steps: what they have planned.
+        minutes: how long to wait for each stage after its last step; 0 for not at all.
+        show: called with each step, and with what is waited for.
 
     Raises:
         CutShort: it failed in the middle.
-        Failure: not everything is ready in time.
+        NotReady: a stage is not ready in time; those after it were not begun.
         KeyboardInterrupt: as it was asked to stop, after it has shown what is done.
     """
     done = list[str]()
     try:
-        for step in applier.apply():
-            done.append(step.name)
-            show(f"{step.name}: {step.outcome}")
+        for stage in stages:
+            for step in stage.apply():
+                done.append(step.name)
+                show(f"{step.name}: {step.outcome}")
+            if minutes:
+                _wait(stage, minutes, show)
+    except NotReady:
+        raise
     except Failure as error:
         raise CutShort(str(error), *_summary(steps, done)) from error
     except KeyboardInterrupt:
         for line in _summary(steps, done):
             show(line)
         raise
-    if minutes:
-        _wait(applier, minutes, show)
 
 
-def _wait(applier: Applier, minutes: float, show: Callable[[str], None]) -> None:
+def _wait(stage: Stage, minutes: float, show: Callable[[str], None]) -> None:
     end = monotonic() + minutes * 60
-    while missing := applier.waiting():
+    while missing := stage.waiting():
         if monotonic() >= end:
-            raise Failure(
-                f"everything is applied, but not all is ready after {minutes:g} minutes; run the "
-                "command again to go on waiting",
+            raise NotReady(
+                f"{stage.name} is applied, but not all of it is ready after {minutes:g} minutes; "
+                "run the command again to go on",
                 *missing,
             )
         show(f"waiting: {missing[0]}")

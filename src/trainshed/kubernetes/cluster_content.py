@@ -54,7 +54,7 @@ def find_content(client: Client, eks: EksCluster, owned: OwnedObjects) -> Cluste
     """
     jobsets = _jobsets(client, eks, owned).all()
     with asking(eks):
-        applied = find_applied(client, owned)
+        applied = find_applied(client, owned.labels)
         has_namespace = any(isinstance(each, Namespace) for each in applied)
         others = others_in_namespace(client, owned) if has_namespace else ()
     return ClusterContent(

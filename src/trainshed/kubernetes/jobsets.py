@@ -20,11 +20,6 @@ from trainshed.kubernetes.nodes import KubernetesNode, find_nodes
 from trainshed.kubernetes.queue import JOB_UID_LABEL, QUEUE, LocalQueue, Workload
 
 GROUP, VERSION = "jobset.x-k8s.io", "v1alpha2"
-# JobSet documentation, "Installation". By the release that its manager here is of.
-_INSTALL = (
-    "kubectl apply --server-side -f https://github.com/kubernetes-sigs/jobset/releases/download/"
-    "v0.12.0/manifests.yaml"
-)
 # JobSet API: its controller labels the pods and Jobs of a JobSet.
 _OF_JOBSET = "jobset.sigs.k8s.io/jobset-name"
 # What may be the name of an object; others are not asked for.
@@ -85,7 +80,8 @@ class JobSets:
                 raise
             raise Failure(
                 f"{self.eks.name} has no JobSet, which runs the jobs; somebody of policy "
-                f"cluster-admin installs it once: {_INSTALL}"
+                f"cluster-admin installs it: trainshed kube lock {self.cluster}, and then: "
+                f"trainshed kube apply {self.cluster}"
             ) from error
 
     def all(self) -> list[Mapping[str, Any]]:

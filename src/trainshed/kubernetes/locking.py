@@ -1,55 +1,83 @@
-"""Lock the add-ons of a control plane to the versions that EKS takes today."""
+"""Lock the add-ons and charts of a control plane to what EKS and registries have today."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from trainshed.aws import Region
 from trainshed.errors import Failure
+from trainshed.kubernetes.charts import CHARTS, lock_chart
 from trainshed.plan.control_plane import ADD_ONS
-from trainshed.plan.kube_lock import KubeLock
+from trainshed.plan.kube_lock import KubeLock, LockedChart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockChange:
-    """One add-on that gets another version.
+    """One add-on or chart that gets another version.
 
     Attributes:
-        add_on: its name.
-        before: its version; None when it is new.
-        after: its version; None when it goes.
+        name: for instance `add-on coredns`.
+        before: its version, of a chart with its digest; None when it is new.
+        after: the same; None when it goes.
     """
 
-    add_on: str
+    name: str
     before: str | None
     after: str | None
 
 
-def new_lock(region: Region, kubernetes: str, show: Callable[[str], None]) -> KubeLock:
-    """Ask EKS for its default versions.
+def new_lock(
+    region: Region, kubernetes: str, known: KubeLock | None, show: Callable[[str], None]
+) -> KubeLock:
+    """Ask EKS for its default versions of add-ons, and registries for charts.
 
     Args:
         region: of the control plane.
         kubernetes: its minor version.
+        known: what was locked before, if anything.
         show: gets each step.
 
     Raises:
-        Failure: AWS refuses, or has no default version of an add-on.
+        Failure: AWS refuses, or has no default version of an add-on; a chart cannot be pulled, or
+            has changed since it was locked.
     """
     versions = {}
     for name in ADD_ONS:
         show(f"asking EKS for its default version of {name}")
         versions[name] = _default_version(region, name, kubernetes)
-    return KubeLock(kubernetes=kubernetes, add_ons=versions)
+    charts = {}
+    for chart in CHARTS:
+        show(f"pulling {chart.oci}, version {chart.version}")
+        charts[chart.name] = lock_chart(chart)
+        if known and chart.name in known.charts:
+            _refuse_changed(chart.name, known.charts[chart.name], charts[chart.name])
+    return KubeLock(kubernetes=kubernetes, add_ons=versions, charts=charts)
 
 
 def lock_changes(before: KubeLock | None, after: KubeLock) -> tuple[LockChange, ...]:
-    """Return the add-ons whose versions differ."""
-    old, new = before.add_ons if before else {}, after.add_ons
+    """Return what differs."""
+    old, new = dict(_entries(before)) if before else {}, dict(_entries(after))
     return tuple(
-        LockChange(add_on=name, before=old.get(name), after=new.get(name))
+        LockChange(name=name, before=old.get(name), after=new.get(name))
         for name in sorted({*old, *new})
         if old.get(name) != new.get(name)
     )
+
+
+def _entries(lock: KubeLock) -> Iterator[tuple[str, str]]:
+    for name, version in lock.add_ons.items():
+        yield f"add-on {name}", version
+    for name, chart in lock.charts.items():
+        yield f"chart {name}", f"{chart.version} {chart.digest}"
+
+
+def _refuse_changed(name: str, before: LockedChart, after: LockedChart) -> None:
+    """Refuse a release that is another one than when it was locked."""
+    if before != after and (before.oci, before.version) == (after.oci, after.version):
+        raise Failure(
+            f"chart {name} {after.version} of {after.oci} has the digest {after.digest} today, and "
+            f"the lock has {before.digest}: releases do not change, so find out who changed it; to "
+            "take it all the same, delete the entry from the lock"
+        )
 
 
 def _default_version(region: Region, name: str, kubernetes: str) -> str:

@@ -17,13 +17,21 @@ from lightkube.models.core_v1 import (
     VolumeResourceRequirements,
 )
 from lightkube.models.rbac_v1 import PolicyRule, RoleRef, Subject
-from lightkube.resources.apps_v1 import DaemonSet
+from lightkube.resources.admissionregistration_v1 import (
+    MutatingWebhookConfiguration,
+    ValidatingWebhookConfiguration,
+)
+from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
+from lightkube.resources.apiregistration_v1 import APIService
+from lightkube.resources.apps_v1 import DaemonSet, Deployment
 from lightkube.resources.core_v1 import (
     ConfigMap,
     Namespace,
     PersistentVolume,
     PersistentVolumeClaim,
     PodTemplate,
+    Secret,
+    Service,
     ServiceAccount,
 )
 from lightkube.resources.rbac_authorization_v1 import (
@@ -66,6 +74,14 @@ KubernetesObject: TypeAlias = (
     | ClusterRoleBinding
     | DaemonSet
     | QueueObject
+    # Of charts alone.
+    | Secret
+    | Service
+    | Deployment
+    | CustomResourceDefinition
+    | MutatingWebhookConfiguration
+    | ValidatingWebhookConfiguration
+    | APIService
 )
 
 

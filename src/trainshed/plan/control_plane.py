@@ -45,7 +45,7 @@ class ControlPlanePlan:
         public_cidrs: from where its API server is reached over the internet; empty for nowhere.
         access: who may use it.
         subnet_id: of an existing VPC, the subnet in another zone; None in a new one.
-        lock: versions of add-ons; None where nobody has locked them.
+        lock: versions of add-ons and charts; None where nobody has locked them.
     """
 
     name: str

@@ -1,8 +1,8 @@
-"""The lock of a control plane: which version each add-on of EKS gets."""
+"""The lock of a control plane: its add-ons of EKS, and its charts of others, by version."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -14,6 +14,30 @@ from trainshed.files.reading import MissingFile, read_bytes
 # EKS API reference, CreateAddon: its own form of a version.
 _Version = Annotated[str, StringConstraints(pattern=r"^v?[0-9]+\.[0-9]+\.[0-9]+-eksbuild\.[0-9]+$")]
 _Minor = Annotated[str, StringConstraints(pattern=r"^1\.[0-9]{1,3}$")]
+# Helm documentation, "Charts": versions are those of Semantic Versioning 2.
+_SEMANTIC = r"^[0-9]+(\.[0-9]+){2}(-[0-9A-Za-z.-]{1,40})?$"
+_Release = Annotated[str, StringConstraints(pattern=_SEMANTIC)]
+_Digest = Annotated[str, StringConstraints(pattern="^sha256:[0-9a-f]{64}$")]
+_Oci = Annotated[str, StringConstraints(pattern=r"^oci://[a-z0-9.-]+(/[a-z0-9._-]+)+$")]
+_CONFIG = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedChart:
+    """A chart that somebody else has published.
+
+    Attributes:
+        oci: where, for instance `oci://registry.k8s.io/jobset/charts/jobset`.
+        version: of it.
+        digest: of its manifest in the registry.
+        archive: digest of the chart itself, by which a copy of it is checked.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    oci: _Oci
+    version: _Release
+    digest: _Digest
+    archive: _Digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +47,13 @@ class KubeLock:
     Attributes:
         kubernetes: the minor version that it is for.
         add_ons: version of each add-on of EKS, by its name.
+        charts: by their name; none in a lock of an earlier trainshed.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
     kubernetes: _Minor
     add_ons: Mapping[str, _Version]
+    charts: Mapping[str, LockedChart] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """Return it as its file has it."""

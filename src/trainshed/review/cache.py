@@ -10,6 +10,7 @@ from tempfile import NamedTemporaryFile
 from time import time
 
 from trainshed.files import LARGEST_MADE, ReadError, read_bytes
+from trainshed.files.user_cache import user_cache_folder
 
 _DAYS = 30
 # Change it with the form of what is remembered.
@@ -86,10 +87,7 @@ def user_cache(say: Say) -> Cache:
     Args:
         say: called once when nothing can be written there.
     """
-    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # A relative one is to be ignored, says the XDG Base Directory Specification.
-    base = named if named.is_absolute() else Path.home() / ".cache"
-    cache = Cache(base / "trainshed" / "review", say)
+    cache = Cache(user_cache_folder("review"), say)
     cache.remove_unused()
     return cache
 

@@ -78,6 +78,10 @@ def modules_of(kubernetes: str) -> tuple[GoModule, ...]:
                 f"{name}/{folder}": (f"sigs.k8s.io/{name}", f"config/components/{folder}")
                 for name in ("jobset", "kueue")
                 for folder in ("crd", "webhook")
+            }
+            | {
+                f"charts/{name}": (f"sigs.k8s.io/{name}", f"charts/{name}")
+                for name in ("jobset", "kueue")
             },
         ),
     )

@@ -99,13 +99,17 @@ def _lock(notes: Notes, name: str, version: KubernetesVersion) -> KubeLock | Non
         )
         return None
     if lock is None:
-        notes.decide("add-ons", _DEFAULT, f"there is no {file}, as trainshed kube lock writes it")
+        why = f"there is no {file}, as trainshed kube lock writes it"
+        notes.decide("add-ons", _DEFAULT, why)
+        notes.decide("charts of JobSet and Kueue", "not installed by trainshed", why)
         return None
     for each in ADD_ONS:
         locked = lock.add_ons.get(each)
         notes.decide(
             f"add-on {each}", locked or _DEFAULT, f"{file} {'has' if locked else 'lacks'} it"
         )
+    for name, chart in sorted(lock.charts.items()):
+        notes.decide(f"chart {name}", chart.version, f"{file} has it, with digest {chart.digest}")
     return lock
 
 

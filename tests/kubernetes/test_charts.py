@@ -1,0 +1,256 @@
+"""Charts of others on a real API server: by their lock, never over somebody else's, never older."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from api_servers import ApiServer, eventually
+
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.kubernetes.cache import unavailable
+from embedded_aws.kubernetes.client import ApiRefusal
+from trainshed.errors import Failure
+from trainshed.kubernetes.chart_installer import ChartInstaller
+from trainshed.kubernetes.charts import JOBSET, KUEUE, Chart, lock_chart
+from trainshed.kubernetes.object_step import ApplyStep
+from trainshed.plan.kube_lock import LockedChart
+
+pytestmark = pytest.mark.server
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+SYSTEM = "/api/v1/namespaces/jobset-system"
+DEPLOYMENT = "/apis/apps/v1/namespaces/jobset-system/deployments/jobset-controller"
+MERGE = "application/merge-patch+json"
+
+
+@pytest.fixture(autouse=True)
+def mirror(
+    two_regions: EmbeddedAws,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Charts come from the embedded AWS into a cache of these tests."""
+    if reason := unavailable():
+        pytest.skip(reason)
+    two_regions.lead_here(monkeypatch)
+
+
+@pytest.fixture
+def jobset(api_server: ApiServer) -> Iterator[ChartInstaller]:
+    """What installs JobSet on a server that has none, and nothing of it is left afterwards."""
+    yield installer(api_server, JOBSET, lock_chart(JOBSET))
+    for path in (SYSTEM, f"{CRDS}/jobsets.jobset.x-k8s.io"):
+        if is_there(api_server, path):
+            api_server.call("DELETE", path)
+    eventually(lambda: not is_there(api_server, SYSTEM))
+
+
+def installer(server: ApiServer, chart: Chart, locked: LockedChart) -> ChartInstaller:
+    return ChartInstaller(server.client, server.cluster, chart, locked, "1.35")
+
+
+def is_there(server: ApiServer, path: str) -> bool:
+    try:
+        server.call("GET", path)
+    except ApiRefusal as refused:
+        assert refused.code == 404
+        return False
+    return True
+
+
+def only(steps: Any) -> ApplyStep:
+    [step] = steps
+    assert isinstance(step, ApplyStep)
+    return step
+
+
+def apply(chart: ChartInstaller) -> ApplyStep:
+    assert only(chart.plan()).outcome != "left as it is, for somebody else installed it"
+    return only(chart.apply())
+
+
+def test_a_chart_is_installed_once_with_the_image_of_its_release(
+    api_server: ApiServer, jobset: ChartInstaller
+) -> None:
+    planned = only(jobset.plan())
+    assert not is_there(api_server, SYSTEM)
+
+    done = apply(jobset)
+
+    assert planned == done
+    assert (done.name, done.outcome) == ("chart jobset 0.12.0", "created")
+    [container] = api_server.call("GET", DEPLOYMENT)["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == "registry.k8s.io/jobset/jobset:v0.12.0"
+    assert only(jobset.plan()).outcome == "unchanged"
+    assert only(jobset.apply()).outcome == "unchanged"
+
+
+def test_what_a_manager_fills_in_stays(api_server: ApiServer, jobset: ChartInstaller) -> None:
+    apply(jobset)
+    secret = f"{SYSTEM}/secrets/jobset-webhook-server-cert"
+    api_server.call("PATCH", secret, {"data": {"tls.crt": "bWluZQ=="}}, content_type=MERGE)
+
+    done = apply(jobset)
+
+    assert done.outcome == "unchanged"
+    assert api_server.call("GET", secret)["data"] == {"tls.crt": "bWluZQ=="}
+
+
+def test_it_waits_for_the_manager_and_its_resources(
+    api_server: ApiServer, jobset: ChartInstaller
+) -> None:
+    apply(jobset)
+
+    # There is no kubelet: nothing runs.
+    eventually(
+        lambda: (
+            jobset.waiting()
+            == ("Deployment jobset-system/jobset-controller: 0 of 1 pods are ready",)
+        )
+    )
+    [pod] = eventually(lambda: api_server.call("GET", f"{SYSTEM}/pods")["items"])
+    status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    path = f"{SYSTEM}/pods/{pod['metadata']['name']}/status"
+    api_server.call("PATCH", path, {"status": status}, content_type=MERGE)
+    eventually(lambda: jobset.waiting() == ())
+
+
+def test_what_somebody_else_installed_is_left(
+    api_server: ApiServer, jobset: ChartInstaller
+) -> None:
+    definition = {
+        "metadata": {"name": "jobsets.jobset.x-k8s.io", "labels": {"of": "somebody"}},
+        "spec": {
+            "group": "jobset.x-k8s.io",
+            "names": {"kind": "JobSet", "plural": "jobsets"},
+            "scope": "Namespaced",
+            "versions": [
+                {
+                    "name": "v1alpha2",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object"}},
+                }
+            ],
+        },
+    }
+    api_server.call("POST", CRDS, definition)
+
+    planned = only(jobset.plan())
+
+    assert planned.outcome == "left as it is, for somebody else installed it"
+    assert [*jobset.apply()] == []
+    assert jobset.waiting() == ()
+    assert not is_there(api_server, SYSTEM)
+
+
+def test_a_lock_that_is_older_than_what_is_installed_is_refused(
+    api_server: ApiServer, jobset: ChartInstaller
+) -> None:
+    apply(jobset)
+    record = {"data": {"version": "0.100.0"}}
+    api_server.call("PATCH", f"{SYSTEM}/configmaps/trainshed", record, content_type=MERGE)
+
+    with pytest.raises(Failure, match=r"kube has JobSet 0.100.0, and the lock has 0.12.0: another"):
+        jobset.plan()
+
+
+def test_a_newer_lock_updates_and_deletes_what_the_chart_no_longer_has(
+    api_server: ApiServer, jobset: ChartInstaller
+) -> None:
+    apply(jobset)
+    # As an earlier version, with a role and a resource that this one lacks, and another image.
+    label = {"trainshed/chart": "jobset"}
+    form = {"content_type": "application/apply-patch+yaml"}
+    by = "?fieldManager=trainshed&force=true"
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "old"}}
+    account["metadata"]["labels"] = label  # type: ignore[index]
+    api_server.call("PATCH", f"{SYSTEM}/serviceaccounts/old{by}", account, **form)
+    record = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "trainshed", "labels": label},
+        "data": {"version": "0.9.0", "digest": f"sha256:{'0' * 64}"},
+    }
+    api_server.call("PATCH", f"{SYSTEM}/configmaps/trainshed{by}", record, **form)
+
+    planned, done = only(jobset.plan()), apply(jobset)
+
+    assert planned == done
+    assert done.outcome == "changed"
+    told = {each.field: (each.before, each.after) for each in done.changes}
+    assert told["ServiceAccount jobset-system/old"] == ("there", None)
+    assert told["ConfigMap jobset-system/trainshed: data.version"] == ("0.9.0", "0.12.0")
+    assert not is_there(api_server, f"{SYSTEM}/serviceaccounts/old")
+    assert is_there(api_server, f"{CRDS}/jobsets.jobset.x-k8s.io")
+
+
+def test_the_same_release_with_another_digest_is_refused(
+    api_server: ApiServer, jobset: ChartInstaller
+) -> None:
+    apply(jobset)
+    record = {"data": {"digest": f"sha256:{'0' * 64}"}}
+    api_server.call("PATCH", f"{SYSTEM}/configmaps/trainshed", record, content_type=MERGE)
+
+    with pytest.raises(Failure, match="releases do not change, so find out who changed it"):
+        jobset.plan()
+
+
+def test_fields_of_others_are_told_and_nothing_is_changed(
+    api_server: ApiServer, jobset: ChartInstaller
+) -> None:
+    apply(jobset)
+    other = {"spec": {"replicas": 3}}
+    api_server.call("PATCH", f"{DEPLOYMENT}?fieldManager=somebody", other, content_type=MERGE)
+
+    with pytest.raises(Failure) as refused:
+        jobset.plan()
+
+    assert 'conflict with "somebody"' in str(refused.value)
+    assert "Deployment jobset-system/jobset-controller: .spec.replicas" in str(refused.value)
+    assert api_server.call("GET", DEPLOYMENT)["spec"]["replicas"] == 3
+
+
+def test_kueue_looks_at_jobsets_alone(api_server: ApiServer) -> None:
+    """With all that it knows, no pod of the cluster could begin while it does not answer."""
+    kueue = installer(api_server, KUEUE, lock_chart(KUEUE))
+
+    assert apply(kueue).outcome == "created"
+
+    assert apply(kueue).outcome == "unchanged"
+    found = api_server.call(
+        "GET", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+    )["items"]
+    [webhooks] = (each["webhooks"] for each in found if "kueue" in each["metadata"]["name"])
+    policies = {each["name"]: each["failurePolicy"] for each in webhooks}
+    assert policies["mjobset.kb.io"] == "Fail"
+    assert {policies[f"m{kind}.kb.io"] for kind in ("pod", "deployment", "statefulset")} == {
+        "Ignore"
+    }
+    settings = api_server.call(
+        "GET", "/api/v1/namespaces/kueue-system/configmaps/kueue-manager-config"
+    )["data"]["controller_manager_config.yaml"]
+    assert "jobset.x-k8s.io/jobset" in settings
+
+
+def test_a_chart_that_was_changed_in_the_cache_is_refused(
+    api_server: ApiServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    locked = lock_chart(JOBSET)
+    [file] = (tmp_path / "trainshed/charts").iterdir()
+    file.write_bytes(file.read_bytes() + b"x")
+
+    with pytest.raises(Failure, match=f"chart jobset: {file} has the digest sha256:.* the lock"):
+        installer(api_server, JOBSET, locked)
+
+
+def test_a_chart_that_the_registry_lacks_is_refused(
+    api_server: ApiServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    locked = replace(lock_chart(JOBSET), digest=f"sha256:{'0' * 64}")
+
+    with pytest.raises(Failure, match="cannot pull oci://registry"):
+        installer(api_server, JOBSET, locked)
