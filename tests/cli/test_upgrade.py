@@ -258,7 +258,7 @@ def test_the_embedded_aws_is_the_one_that_the_other_version_needs(
 
     assert "\n  pip install --no-deps trainshed==9.0.0 embedded-aws==4.5.6\n" in answer.err
     upgraded = (project / "build/upgrade/requirements.txt").read_text().splitlines()
-    assert {"trainshed[ami,offline]==9.0.0", "embedded-aws==4.5.6"} <= set(upgraded)
+    assert {"trainshed[ami,charts,offline]==9.0.0", "embedded-aws==4.5.6"} <= set(upgraded)
 
 
 @pytest.mark.usefixtures("environment")
@@ -318,7 +318,7 @@ def test_pins_become_those_of_the_other_version_and_own_lines_stay(tmp_path: Pat
 
     pins = [line for line in lines if line and not line.startswith("#")]
     assert pins == [
-        *("trainshed[ami,offline]==9.0.0", "embedded-aws==4.5.6"),
+        *("trainshed[ami,charts,offline]==9.0.0", "embedded-aws==4.5.6"),
         *("boto3==99.0", "pytest==99.1", "numpy==2.5.1"),
     ]
     assert lines[-2:] == ["# mine", "numpy==2.5.1"]

@@ -79,8 +79,8 @@ def test_another_version_is_reviewed_and_nothing_is_changed(
     assert found["findings"]["new"] == []
     upgraded = tmp_path / "build/upgrade/requirements.txt"
     lines = upgraded.read_text().splitlines()
-    assert {"trainshed[ami,offline]==9.0.0", OWN} <= set(lines)
-    assert f"trainshed[ami,offline]=={__version__}" not in lines
+    assert {"trainshed[ami,charts,offline]==9.0.0", OWN} <= set(lines)
+    assert f"trainshed[ami,charts,offline]=={__version__}" not in lines
     assert "\n  npm install --save-dev --save-exact aws-cdk@2.9999.0\n" in done.stderr
     after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert {name: text for name, text in after.items() if name in before} == before

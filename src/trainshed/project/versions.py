@@ -61,7 +61,7 @@ def _text(locks: Path, version: str, embedded_aws: str) -> str:
     return "\n".join(
         [
             "# On no package index yet: README.md says how to install these two first.",
-            f"trainshed[ami,offline]=={version}",
+            f"trainshed[ami,charts,offline]=={version}",
             embedded_aws,
             "",
             "# What they need, and pytest, at the versions that they are tested with.",
