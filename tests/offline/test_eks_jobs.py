@@ -10,7 +10,6 @@ import pytest
 from command_line import Answer, runner
 from eks_bench import until
 from job_bench import job_aws
-from jobset_manager import jobset_manager
 from kube_bench import credentials_of
 from libraries import needs_libraries
 
@@ -52,7 +51,7 @@ def aws(
     synthesise: Callable[..., Path],
     publish_ami: Callable[..., str],
 ) -> Iterator[EmbeddedAws]:
-    """One that has the cluster with its nodes, to which everything is applied, and JobSet."""
+    """One that has the cluster with its nodes."""
     if reason := unavailable() or namespaces_unavailable():
         pytest.skip(reason)
     assembly = synthesise(load_fleet([project / "kube.yaml"]))
@@ -65,8 +64,7 @@ def aws(
             for name in STACKS:
                 template = json.loads((assembly / f"{name}.template.json").read_text())
                 found.deploy(template, stack_name=name)
-            with jobset_manager(found, "kube", ROLE, tmp_path_factory.mktemp("jobset")):
-                yield found
+            yield found
 
 
 def make_operator(aws: EmbeddedAws) -> None:
@@ -97,8 +95,9 @@ def trainshed(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", found.secret_key)
     monkeypatch.setenv("AWS_SESSION_TOKEN", found.token)
     monkeypatch.chdir(project)
-    applied = run("kube", "apply", "kube.yaml", "--wait-minutes", "2")
-    assert applied.code == 0, applied.err
+    for command in (("kube", "lock", "kube.yaml"), ("kube", "apply", "kube.yaml")):
+        done = run(*command)
+        assert done.code == 0, done.err
     return run
 
 

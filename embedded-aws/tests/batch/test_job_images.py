@@ -18,7 +18,7 @@ from skips import unless
 
 from embedded_aws.batch import job_files
 from embedded_aws.batch.task_refused import TaskRefused
-from embedded_aws.ecr.stored_images import Part, StoredImage
+from embedded_aws.ecr.stored_images import StoredImage, StoredPart
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.hosts import command_files
 from embedded_aws.hosts.found_images import FoundImage
@@ -371,7 +371,7 @@ def test_without_overlays_a_container_has_a_copy(
 def test_who_is_not_root_has_no_containers_and_the_log_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part = Part(repository="train", digest="sha256:0", media_type="")
+    part = StoredPart(repository="train", digest="sha256:0", media_type="")
     stored = StoredImage(digest="sha256:1", config=part, layers=[part])
     monkeypatch.setattr(command_files, "find_image", lambda *_: FoundImage(stored=stored))
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

@@ -3,6 +3,7 @@
 import os
 import re
 import ssl
+from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -308,6 +309,92 @@ http.server.HTTPServer(("", 8000), Answer).serve_forever()
 
     until(lambda: bench.try_to("GET", path) == (200, "from the pod"))
 
+    bench.ask("DELETE", f"/api/v1/namespaces/default/pods/{name}")
+
+
+def test_a_pod_asks_the_api_server_by_the_address_of_its_service(bench: PodBench) -> None:
+    account = f"account-{uuid4().hex[:8]}"
+    bench.make("serviceaccounts", account)
+    path = f"/api/v1/namespaces/default/serviceaccounts/{account}/token"
+    token = bench.ask("POST", path, {"spec": {}})["status"]["token"]
+    authority = b64decode(bench.nodes.cluster["certificateAuthority"]["data"]).decode()
+    script = """
+import json, os, ssl, urllib.request
+host, port = (os.environ[f"KUBERNETES_SERVICE_{name}"] for name in ("HOST", "PORT"))
+context = ssl.create_default_context(cadata=os.environ["AUTHORITY"])
+review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+request = urllib.request.Request(
+    f"https://{host}:{port}/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    json.dumps(review).encode(),
+    {"Authorization": f"Bearer {os.environ['TOKEN']}", "Content-Type": "application/json"},
+)
+with urllib.request.urlopen(request, context=context) as answer:
+    print(host, json.load(answer)["status"]["userInfo"]["username"])
+"""
+    given = {"TOKEN": token, "AUTHORITY": authority}
+    environment = [{"name": name, "value": value} for name, value in given.items()]
+    name = bench.start(["python3", "-c", script], {"env": environment})
+
+    bench.until_over(name)
+
+    service = bench.ask("GET", "/api/v1/namespaces/default/services/kubernetes")
+    address = service["spec"]["clusterIP"]
+    assert bench.log(name) == [f"{address} system:serviceaccount:default:{account}"]
+
+
+def test_a_pod_is_ready_when_its_probe_says_so(bench: PodBench) -> None:
+    web = ["python3", "-m", "http.server", "8000"]
+    ports = [{"name": "web", "containerPort": 8000}]
+    probes: dict[str, dict[str, Any]] = {
+        "well": {"httpGet": {"path": "/", "port": "web"}},
+        "ill": {"httpGet": {"path": "/missing", "port": 8000}},
+        "open": {"tcpSocket": {"port": 8000}},
+        "closed": {"tcpSocket": {"port": 8001}},
+    }
+    pods = {
+        name: bench.start(web, {"ports": ports, "readinessProbe": {"periodSeconds": 1, **probe}})
+        for name, probe in probes.items()
+    }
+
+    until(lambda: all(bench.container(pods[name]).get("ready") for name in ("well", "open")))
+    until(lambda: all("running" in bench.state(pods[name]) for name in ("ill", "closed")))
+
+    for name in ("ill", "closed"):
+        assert not bench.container(pods[name])["ready"]
+        conditions = {each["type"]: each for each in bench.pod(pods[name])["status"]["conditions"]}
+        assert conditions["Ready"]["reason"] == "ContainersNotReady"
+    for pod in pods.values():
+        bench.ask("DELETE", f"/api/v1/namespaces/default/pods/{pod}")
+
+
+def test_the_files_of_a_secret_follow_it(bench: PodBench, image: str) -> None:
+    """The managers of JobSet and Kueue fill theirs, and wait for the files."""
+    secret = f"secret-{uuid4().hex[:8]}"
+    bench.make("secrets", secret, stringData={"old": "x"})
+    script = "until grep -qs filled /s/new; do sleep 0.1; done; ls /s"
+    name = bench.start(
+        container={
+            "image": image,
+            "args": [script],
+            "volumeMounts": [{"name": "s", "mountPath": "/s"}],
+        },
+        volumes=[{"name": "s", "secret": {"secretName": secret}}],
+    )
+    until(lambda: "running" in bench.state(name))
+
+    body = {"metadata": {"name": secret}, "stringData": {"new": "filled"}}
+    bench.ask("PUT", f"/api/v1/namespaces/default/secrets/{secret}", body)
+
+    bench.until_over(name)
+    assert bench.log(name) == ["new"]
+
+
+@pytest.mark.parametrize("tag", ["v0.1.0", "latest"])
+def test_an_image_of_a_manager_has_the_tag_of_its_release_alone(bench: PodBench, tag: str) -> None:
+    image = f"registry.k8s.io/jobset/jobset:{tag}"
+    name = bench.start(container={"image": image})
+
+    assert f"{image}: not found" in bench.until_waits(name, "ImagePullBackOff")
     bench.ask("DELETE", f"/api/v1/namespaces/default/pods/{name}")
 
 

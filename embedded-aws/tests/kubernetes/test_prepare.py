@@ -76,8 +76,9 @@ def test_of_two_at_once_one_builds_and_the_other_waits_and_says_so(
     # The first program that is built waits until the test opens the gate.
     go_that(
         "case $1 in version) echo go version go1.99.0;; "
-        f"list) mkdir -p {tmp_path}/source/config/components/crd "
-        f"{tmp_path}/source/config/components/webhook; echo {tmp_path}/source;; "
+        f"list) cd {tmp_path}; mkdir -p source/config/components/crd "
+        "source/config/components/webhook source/charts/jobset source/charts/kueue; "
+        f"echo {tmp_path}/source;; "
         f"*) echo built >>{tmp_path}/builds; mkdir {tmp_path}/first && cat {gate}; exit 0;; esac"
     )
     first_says, second_says = Queue[str](), Queue[str]()

@@ -1,4 +1,4 @@
-"""Images whose layers the registry has: what was pushed with more than a manifest.
+"""Images whose layers are here: what was pushed with more than a manifest.
 
 OCI image specification: an index names an image for each platform; an image has a configuration and
 layers, the lowest first.
@@ -11,7 +11,7 @@ import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 from urllib.request import urlopen
 
 from embedded_aws.ecr.layer_store import layer_store
@@ -24,9 +24,28 @@ class NotReadable(Exception):
     """A part of an image cannot be read; the message says why."""
 
 
+class Part(Protocol):
+    """A layer or a configuration."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of its bytes, after `sha256:`."""
+
+    @property
+    def media_type(self) -> str:
+        """What the bytes are."""
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield its bytes.
+
+        Raises:
+            NotReadable: they are not to be had.
+        """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """A layer or a configuration.
+class StoredPart:
+    """A part that the registry has.
 
     Attributes:
         repository: name of its repository.
@@ -91,7 +110,7 @@ def stored_image(repository: Any, image: Any) -> StoredImage | None:
     if "config" not in manifest:
         return None
     config, *layers = (
-        Part(
+        StoredPart(
             repository=repository.name,
             digest=part.get("digest", ""),
             media_type=part.get("mediaType", ""),

@@ -1,9 +1,9 @@
-"""What a container of a pod runs on this machine, which has no registry but the embedded ECR.
+"""What a container of a pod runs on this machine.
 
 Inferred, as for AWS Batch: an image that is not here stands for the machine's own files, where its
 command and arguments are looked for. That is so for jobs and for pods by themselves. What a
 Deployment, a StatefulSet or a DaemonSet keeps running is a vendor's program, which this machine
-does not have.
+does not have, but for the managers that are built here.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from typing import Any
 
 from embedded_aws.actions import Call
 from embedded_aws.hosts.found_images import NotPulled, find_image
+from embedded_aws.hosts.image_files import containers_unavailable
 
 _SERVICES = ("DaemonSet", "ReplicaSet", "StatefulSet")
 
@@ -24,9 +25,9 @@ def why_not_run(call: Call, pod: Mapping[str, Any]) -> str | None:
     """
     if not any(each["kind"] in _SERVICES for each in pod["metadata"].get("ownerReferences", [])):
         return None
-    if all(_is_here(call, each["image"]) for each in pod["spec"]["containers"]):
-        return None
-    return "the embedded AWS does not run this image"
+    if not all(_is_here(call, each["image"]) for each in pod["spec"]["containers"]):
+        return "the embedded AWS does not run this image"
+    return containers_unavailable()
 
 
 def _is_here(call: Call, image: str) -> bool:

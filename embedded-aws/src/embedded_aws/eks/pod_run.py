@@ -6,7 +6,7 @@ SIGTERM and, after the grace period, SIGKILL. EKS user guide, "Learn how EKS Pod
 Pods access to AWS services": credentials come from an agent, an add-on, by the association of the
 service account; variables of the pod say where. From memory: containerd's reason and code of a
 program that does not start, the words of an image that cannot be pulled, and that the region is
-among those variables. Inferred: a container is ready when it runs, since no probe is asked.
+among those variables.
 """
 
 import shutil
@@ -28,10 +28,12 @@ from embedded_aws.ec2.instance_store import mounted_store
 from embedded_aws.eks.calls import guard
 from embedded_aws.eks.pod_logs import ContainerLog
 from embedded_aws.eks.pod_network import PodPlace
+from embedded_aws.eks.pod_probes import Readiness
 from embedded_aws.eks.pod_problems import Waits
+from embedded_aws.eks.pod_services import services_of
 from embedded_aws.eks.pod_statuses import TIME, Ended, container_status, pod_status
 from embedded_aws.eks.pod_values import expanded, variables_of
-from embedded_aws.eks.pod_volumes import NodeFiles, make_volumes, mounts
+from embedded_aws.eks.pod_volumes import NodeFiles, make_volumes, mounts, update_volumes
 from embedded_aws.eks.tables import addons, of_cluster, pod_identities
 from embedded_aws.hosts.command_files import CommandFiles, NoCommand, WantedContainer, command_files
 from embedded_aws.hosts.found_images import NotPulled
@@ -46,6 +48,8 @@ _AGENT = "eks-pod-identity-agent"
 _PRINCIPAL = "pods.eks.amazonaws.com"
 _FIRST_BACK_OFF, _LONGEST_BACK_OFF = 10, 300
 _KILLED, _NOT_STARTED = 137, 128
+# Between two looks at what a pod's files are of.
+_UPDATE_SECONDS = 60
 # The variable with the file of names of a pod that has no network of its own.
 _NAMES = "EMBEDDED_AWS_NAMES"
 
@@ -59,6 +63,7 @@ class _Container:
     log: ContainerLog | None = None
     past_log: ContainerLog | None = None
     process: HostProcess | None = None
+    readiness: Readiness | None = None
     program: str = ""
     identifier: str = field(default_factory=partial(token_hex, 32))
     started: str | None = None
@@ -103,6 +108,7 @@ class PodRun:
         self._containers = [_Container(spec=each) for each in pod["spec"]["containers"]]
         self._volumes: dict[str, Path | int] | None = None
         self._since = datetime.now(UTC).strftime(TIME)
+        self._update_at = 0.0
         self._kill_at: float | None = None
         self._closed = False
 
@@ -118,6 +124,9 @@ class PodRun:
             pod: as it is now.
         """
         self.pod = pod
+        if self._volumes and time.monotonic() >= self._update_at:
+            update_volumes(self._client, pod, self._folder)
+            self._update_at = time.monotonic() + seconds_here(_UPDATE_SECONDS)
         for container in self._containers:
             if self._kill_at is None:
                 self._further(container)
@@ -215,6 +224,7 @@ class PodRun:
         if self._volumes is None:
             node = NodeFiles(root=root, mounted=mounted_store(self.instance, disk))
             self._volumes = make_volumes(self._client, self.pod, self._folder, node)
+            self._update_at = time.monotonic() + seconds_here(_UPDATE_SECONDS)
         if self.pod["spec"].get("initContainers"):
             raise Waits("ContainerCreating", "the embedded AWS runs no init containers")
         host = self._host()
@@ -249,6 +259,7 @@ class PodRun:
             address=self.place.address,
             name=self.place.hostname,
             names=self.place.file,
+            services=services_of(self._cluster, self._client),
         )
         return self._hosts.of(self.instance, inner)
 
@@ -308,12 +319,15 @@ class PodRun:
         return {"AWS_REGION": region, "AWS_DEFAULT_REGION": region, **given}
 
     def _note_start(self, container: _Container) -> None:
+        container.readiness = Readiness(container.spec, self.connect)
         container.started = datetime.now(UTC).strftime(TIME)
 
     def _note_end(
         self, container: _Container, log: ContainerLog, code: int | None, refused: OSError | None
     ) -> None:
         log.close()
+        if container.readiness:
+            container.readiness.end()
         if self.instance.state != "running":
             # Its kubelet has ended, too, and says nothing more: the controllers find out.
             return
@@ -364,6 +378,7 @@ class PodRun:
                 container_status(
                     each.spec,
                     running=each.started if each.process and not ended else None,
+                    ready=each.readiness is not None and each.readiness.ready,
                     ended=None if backs_off else ended,
                     before=ended if backs_off else each.before,
                     waits=each.waits,

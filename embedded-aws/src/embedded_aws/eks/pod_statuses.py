@@ -50,6 +50,7 @@ def container_status(
     spec: Mapping[str, Any],
     *,
     running: str | None,
+    ready: bool,
     ended: Ended | None,
     before: Ended | None,
     waits: tuple[str, str],
@@ -61,6 +62,7 @@ def container_status(
     Args:
         spec: of it.
         running: since when it runs, or None.
+        ready: its probe says so, if it has one.
         ended: how it ended for good, or None.
         before: how it ended before, or None.
         waits: reason and message if it neither runs nor has ended.
@@ -80,7 +82,7 @@ def container_status(
         "image": spec["image"],
         "imageID": spec["image"] if running or ended else "",
         **({"containerID": f"containerd://{identifier}"} if running or ended else {}),
-        "ready": running is not None,
+        "ready": running is not None and ready,
         "started": running is not None,
         "restartCount": restarts,
         "state": state,

@@ -2,13 +2,17 @@
 
 Kubernetes, "Volumes": `emptyDir` is there as long as the pod, in memory with `medium: Memory`; a
 `hostPath` is the node's; a claim is that of its PersistentVolume, here one with a path of the node;
-ConfigMaps, Secrets, fields and tokens are files. Inferred: a folder of the node is the machine's
-where the node has none of its own. A memory without a size has half the machine's; here 1 GiB.
+ConfigMaps, Secrets, fields and tokens are files, which follow what they are of: the kubelet looks
+every minute, and renews a token after 80% of its time. Inferred: a folder of the node is the
+machine's where the node has none of its own. A memory without a size has half the machine's; here
+1 GiB.
 """
 
 import math
 import re
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +31,7 @@ _MIB = 1 << 20
 _MEMORY_MIB = 1024
 _EVERYONE = 0o777
 _TOKEN_SECONDS = 3600
+_TOKEN_RENEWAL_SECONDS = _TOKEN_SECONDS * 4 // 5
 # What the kubelet allows pods that ask for no volume at /dev/shm.
 _SHARED_MEMORY = Memory(target="/dev/shm", mib=64)
 _Object = Mapping[str, Any]
@@ -60,7 +65,7 @@ def make_volumes(
         Waits: one cannot be had.
     """
     return {
-        each["name"]: _volume(client, pod, each, folder / f"volume-{each['name']}", node)
+        each["name"]: _volume(client, pod, each, _folder(folder, each), node)
         for each in pod["spec"].get("volumes", [])
     }
 
@@ -111,11 +116,49 @@ def _volume(
     folder.mkdir(exist_ok=True)
     folder.chmod(_EVERYONE)
     if kind in _FILES:
-        for path, text in _FILES[kind](client, pod, source).items():
-            file = folder / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
+        _write_files(folder, _FILES[kind](client, pod, source))
     return folder
+
+
+def update_volumes(client: ApiClient, pod: _Object, folder: Path) -> None:
+    """Let the files of a pod follow what they are of.
+
+    Args:
+        client: an administrator's.
+        pod: it.
+        folder: of the pod.
+    """
+    for each in pod["spec"].get("volumes", []):
+        [kind] = each.keys() - {"name"} or {"emptyDir"}
+        place = _folder(folder, each)
+        if kind not in _FILES or (kind == "projected" and _age(place) < _TOKEN_RENEWAL_SECONDS):
+            continue
+        # What is gone, or refused for now, leaves the files as they are.
+        with suppress(Waits, ApiRefusal):
+            _write_files(place, _FILES[kind](client, pod, each[kind] or {}))
+
+
+def _folder(folder: Path, volume: _Object) -> Path:
+    return folder / f"volume-{volume['name']}"
+
+
+def _age(folder: Path) -> float:
+    return time.time() - folder.stat().st_mtime
+
+
+def _write_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Make files the only ones of a folder; each is replaced as a whole."""
+    for path, text in files.items():
+        file = folder / path
+        if file.is_file() and file.read_text() == text:
+            continue
+        file.parent.mkdir(parents=True, exist_ok=True)
+        new = file.with_name(f".{file.name}.new")
+        new.write_text(text)
+        new.replace(file)
+    for file in [each for each in folder.rglob("*") if each.is_file()]:
+        if str(file.relative_to(folder)) not in files:
+            file.unlink()
 
 
 def _of_node(path: str, kind: str, folder: Path, node: NodeFiles) -> Path:

@@ -79,7 +79,7 @@ class VpcAccess:
                 return
             asking.sendall(_answer("200 OK"))
             asking.settimeout(None)
-            _join(asking, found)
+            join(asking, found)
 
     def _connect(self, target: str) -> socket.socket:
         host, _, port = target.rpartition(":")
@@ -132,8 +132,8 @@ def _answer(status: str, said: str = "") -> bytes:
     return f"HTTP/1.1 {status}\r\n{length}\r\n{said}".encode()
 
 
-def _join(one: socket.socket, other: socket.socket) -> None:
-    """Pass on what each end sends, until both have sent all."""
+def join(one: socket.socket, other: socket.socket) -> None:
+    """Pass on what each end sends, until both have sent all; `other` is closed then."""
     back = Thread(target=_pass_on, args=[other, one], daemon=True)
     back.start()
     _pass_on(one, other)

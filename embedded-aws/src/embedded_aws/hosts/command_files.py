@@ -11,7 +11,6 @@ from pathlib import Path
 
 from embedded_aws.actions import Call
 from embedded_aws.ec2.instance_files import SYS_CLASS, VARIABLE
-from embedded_aws.ecr.layer_store import layer_store
 from embedded_aws.ecr.stored_images import NotReadable
 from embedded_aws.hosts.container import Container
 from embedded_aws.hosts.container_mounts import Bound, Files, Memory
@@ -91,7 +90,7 @@ def command_files(
     found = find_image(call, wanted.image)
     if found.stored is None:
         return _own_files(wanted, folder, root, found.absence)
-    if why := containers_unavailable() or _no_registry():
+    if why := containers_unavailable():
         return _own_files(wanted, folder, root, why)
     try:
         image = images.unpacked(found.stored)
@@ -145,10 +144,6 @@ def _own_files(wanted: WantedContainer, folder: Path, root: Path, why: str) -> C
             VARIABLE: str(root),
         },
     )
-
-
-def _no_registry() -> str | None:
-    return None if layer_store() else "the embedded AWS has no --registry with its layers"
 
 
 def _pair(variable: str) -> tuple[str, str]:

@@ -1,10 +1,11 @@
 """The image of a container, if it is there to be pulled.
 
-Only the repositories of the own account are looked at: what other registries hold is not
-known here, and taken as present. From memory: the words of Docker and of ECR.
+Of other registries than ECR only those are known that a service registers here; what the rest hold
+is taken as present. From memory: the words of Docker and of ECR.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from moto.backends import get_backend
@@ -21,6 +22,19 @@ _OF_ECR = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com")
 
 _OTHER = "the embedded AWS knows images of this account's ECR only"
 _ONLY_MANIFEST = "ECR has no layers of it"
+_NO_LAYERS = "the embedded AWS has no --registry with its layers"
+_Finder = Callable[[str], StoredImage | None]
+_finders: list[_Finder] = []
+
+
+def finds_images(function: _Finder) -> _Finder:
+    """Register the decorated function, which finds images of other registries.
+
+    It gets an image as containers name it, returns None for one of a repository that it does not
+    know, and raises NotPulled for one that the repository lacks.
+    """
+    _finders.append(function)
+    return function
 
 
 class NotPulled(Exception):
@@ -59,6 +73,9 @@ def find_image(call: Call, image: str) -> FoundImage:
     Raises:
         NotPulled: it cannot be.
     """
+    for finder in _finders:
+        if stored := finder(image):
+            return FoundImage(stored=stored)
     found = _IMAGE.fullmatch(image)
     elsewhere = FoundImage(stored=None, absence=_OTHER)
     if not found:
@@ -81,7 +98,10 @@ def find_image(call: Call, image: str) -> FoundImage:
     for kept in repository.images:
         if tag in (None, *kept.image_tags) and found["digest"] in (None, kept.get_image_digest()):
             try:
-                return FoundImage(stored=stored_image(repository, kept), absence=_ONLY_MANIFEST)
+                stored = stored_image(repository, kept)
+                if stored and not layer_store():
+                    return FoundImage(stored=None, absence=_NO_LAYERS)
+                return FoundImage(stored=stored, absence=_ONLY_MANIFEST)
             except NotReadable as problem:
                 raise NotPulled(str(problem), found=True) from problem
     raise NotPulled(f"manifest for {image} not found: manifest unknown: Requested image not found")

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -52,7 +52,7 @@ class Host:
                 pass_fds=[theirs.fileno(), lock],
                 start_new_session=True,
             )
-        self._listening = self._listen() if joining else None
+        self._listening = list(self._listen()) if joining else []
 
     def run(self, command: Command, listener: Listener) -> HostProcess:
         """Start a command; if the host has ended, the listener hears of it."""
@@ -74,9 +74,25 @@ class Host:
 
     def connect(self, address: str, port: int) -> socket.socket | None:
         """Return a connection to what listens in the host's own network, or None."""
+        return self._socket({"connect": [address, port]})
+
+    def serve(self, address: str, port: int, answer: Answer) -> None:
+        """Serve what is asked of an address in the host's own network, which only it has.
+
+        Args:
+            address: for instance of a service.
+            port: of it.
+            answer: serves each connection.
+        """
+        if listening := self._socket({"listen": [address, port]}):
+            self._listening.append(listening)
+            _accept_from(listening, answer)
+
+    def _socket(self, order: Mapping[str, Any]) -> socket.socket | None:
+        """Return the socket by which an order is answered, or None."""
         asker, theirs = socket.socketpair()
         with theirs, asker:
-            self._order({"connect": [address, port]}, [theirs.fileno()])
+            self._order(order, [theirs.fileno()])
             theirs.close()
             with suppress(OSError):
                 _, files, _, _ = socket.recv_fds(asker, 1, 1)
@@ -89,10 +105,10 @@ class Host:
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
         self._process.wait()
-        if self._listening:
+        for listening in self._listening:
             # Ends the thread that accepts.
             with suppress(OSError):
-                self._listening.shutdown(socket.SHUT_RDWR)
+                listening.shutdown(socket.SHUT_RDWR)
         self._control.close()
 
     def _order(self, order: Mapping[str, Any], files: Sequence[int]) -> None:
@@ -109,17 +125,22 @@ class Host:
         lines = self._process.stdout.read().decode(errors="replace").splitlines()
         return lines[-1] if lines else f"the host ended with exit code {code}"
 
-    def _listen(self) -> socket.socket | None:
+    def _listen(self) -> Iterator[socket.socket]:
         """Serve the connections to the host's own loopback."""
         with suppress(OSError):
             _, files, _, _ = socket.recv_fds(self._control, len(b"listening\n"), 1)
-            if files:
-                listening = socket.socket(fileno=files[0])
-                threading.Thread(target=self._accept, args=[listening], daemon=True).start()
-                return listening
-        return None
+            for file in files:
+                listening = socket.socket(fileno=file)
+                _accept_from(listening, self._answer)
+                yield listening
 
-    def _accept(self, listening: socket.socket) -> None:
+
+def _accept_from(listening: socket.socket, answer: Answer) -> None:
+    """Serve connections, in a thread that ends with the socket."""
+
+    def accept() -> None:
         with listening, suppress(OSError):
             while True:
-                self._answer(*listening.accept())
+                answer(*listening.accept())
+
+    threading.Thread(target=accept, daemon=True).start()

@@ -6,7 +6,8 @@ Inferred: how many there may be: each has some processes and threads.
 
 import shutil
 import threading
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
@@ -32,12 +33,14 @@ class Inner:
         address: of the instance's subnet, where hosts have networks of their own.
         name: of the host.
         names: file that is its /etc/hosts there, by which it finds others.
+        services: what serves addresses and ports that only it has, in a network of its own.
     """
 
     key: str
     address: str
     name: str
     names: Path
+    services: Mapping[tuple[str, int], Answer] = field(default_factory=dict)
 
 
 class NoHost(Exception):
@@ -143,7 +146,11 @@ class Hosts:
             if inner:
                 joining = partial(joins, inner.address, name=inner.name, names=inner.names)
             self._members[instance.id, inner.key if inner else ""] = instance.vpc_id
-        return Host(joining, port=self._port, answer=self._answer, lock=self._lock)
+        host = Host(joining, port=self._port, answer=self._answer, lock=self._lock)
+        if joining and inner:
+            for (address, port), answer in inner.services.items():
+                host.serve(address, port, answer)
+        return host
 
     def _network(self, instance: Any) -> Network:
         """Return the network of an instance's VPC, where the others have names."""

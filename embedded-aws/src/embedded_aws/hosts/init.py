@@ -7,9 +7,10 @@ ends the rest with this process; elsewhere this process adopts what loses its pa
 If PORT is not 0, it listens there, in the host's own network, and passes the socket on. Then it
 reads orders from CONTROL: a number of bytes with files (a socket, and for a command its standard
 output and standard error), and so many bytes of JSON. `{"connect": [ADDRESS, PORT]}` is answered
-with a byte and a connection in the host's own network, or not at all. All other orders are
-commands. To the socket of a command it writes lines of JSON: `{}` when
-the command runs, `{"refused": ...}`, an error number or a text, when it cannot run, and
+with a byte and a connection in the host's own network, or not at all; `{"listen": [ADDRESS, PORT]}`
+gives the host an address that leads nowhere else, and is answered with a byte and a socket that
+listens there. All other orders are commands. To the socket of a command it writes lines of JSON:
+`{}` when the command runs, `{"refused": ...}`, an error number or a text, when it cannot run, and
 `{"code": ...}` when it has ended, -n when signal n ended it. For each byte that it reads there, it
 sends the command a signal; if the byte is 128 or more, it sends the signal 128 less to the
 command's process group.
@@ -91,9 +92,10 @@ class _Commands:
         if not first:
             _end()
         order = json.loads(_read(self._control, int.from_bytes(first, sys.byteorder)))
-        if "connect" in order:
-            _connect(socket.socket(fileno=files[0]), *order["connect"])
-            return
+        for name, follow in (("connect", _connect), ("listen", _listen)):
+            if name in order:
+                follow(socket.socket(fileno=files[0]), *order[name])
+                return
         own, output, errors = files
         asker = socket.socket(fileno=own)
         try:
@@ -144,6 +146,15 @@ def _connect(asker: socket.socket, address: str, port: int) -> None:
     ):
         found.settimeout(None)
         socket.send_fds(asker, [b"."], [found.fileno()])
+
+
+def _listen(asker: socket.socket, address: str, port: int) -> None:
+    with asker, suppress(OSError):
+        # It may have it for another port.
+        command = ["ip", "address", "add", f"{address}/32", "dev", "lo"]
+        subprocess.run(command, capture_output=True)
+        with socket.create_server((address, port), backlog=128) as listening:
+            socket.send_fds(asker, [b"."], [listening.fileno()])
 
 
 def _start(order: dict[str, Any], output: int, errors: int) -> subprocess.Popen[bytes] | Contained:

@@ -36,6 +36,7 @@ class ApiClient:
         authority: file of the certificate that the server's is signed by.
         certificate: file of the user's certificate.
         key: file of its key.
+        port: of the server, on 127.0.0.1.
 
     Args:
         port: on 127.0.0.1.
@@ -46,7 +47,7 @@ class ApiClient:
 
     def __init__(self, *, port: int, authority: Path, certificate: Path, key: Path) -> None:
         self.authority, self.certificate, self.key = authority, certificate, key
-        self._port = port
+        self.port = port
         self._context = ssl.create_default_context(cafile=str(authority))
         self._context.load_cert_chain(certificate, key)
         self._of_thread = threading.local()
@@ -95,7 +96,7 @@ class ApiClient:
         connection = getattr(self._of_thread, "connection", None)
         if connection is None:
             connection = self._of_thread.connection = http.client.HTTPSConnection(
-                "127.0.0.1", self._port, context=self._context, timeout=_SECONDS
+                "127.0.0.1", self.port, context=self._context, timeout=_SECONDS
             )
         try:
             connection.request(method, path, sent, headers)

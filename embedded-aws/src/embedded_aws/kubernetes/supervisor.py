@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from ipaddress import ip_network
 from pathlib import Path
 
 import yaml
@@ -137,7 +138,10 @@ class Supervisor:
         )
 
     def _start_api_server(self, service_accounts: Path) -> None:
-        certificate, key = self._authority.server("server", "localhost", _LOOPBACK, "kubernetes")
+        # Pods reach it as a service, which has the first address of their range.
+        service = next(ip_network(self._settings.service_cidr).hosts())
+        names = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", str(service))
+        certificate, key = self._authority.server("server", "localhost", _LOOPBACK, *names)
         self._run(
             "kube-apiserver",
             f"--etcd-servers=http://{_LOOPBACK}:{self._etcd}",
