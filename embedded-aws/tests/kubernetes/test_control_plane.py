@@ -224,7 +224,7 @@ def test_programs_end_with_a_supervisor_that_is_killed(folder: Path) -> None:
 
 
 def test_what_fails_is_told_with_the_end_of_its_log(folder: Path) -> None:
-    wrong = ControlPlaneSettings(folder=str(folder), service_cidr="10.0.0.0/8")
+    wrong = ControlPlaneSettings(folder=str(folder), service_cidr="10.0.0.0/30")
 
     with pytest.raises(ServerError) as failed:
         start(wrong)
