@@ -230,7 +230,7 @@ def test_what_fails_is_told_with_the_end_of_its_log(folder: Path) -> None:
         start(wrong)
 
     assert "kube-apiserver ended with 1" in str(failed.value)
-    assert "is not a valid cidr" in str(failed.value)
+    assert "range must be at least 8 IP addresses" in str(failed.value)
     assert not [each for each in psutil.process_iter(["cmdline"]) if str(folder) in str(each.info)]
 
 
