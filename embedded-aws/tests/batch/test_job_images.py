@@ -386,7 +386,7 @@ def test_who_is_not_root_has_no_containers_and_the_log_says_so(
         tmp_path,
         {},
     )
-    with pytest.raises(TaskRefused, match="containers need root; give the job a command"):
+    with pytest.raises(TaskRefused, match="containers need root; give it a command"):
         job_files.job_files(
             call,
             {"image": "train:1", "command": []},

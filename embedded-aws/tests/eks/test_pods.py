@@ -203,6 +203,77 @@ def test_the_containers_of_a_pod_share_its_volumes(bench: PodBench, image: str) 
     bench.ask("DELETE", f"/api/v1/namespaces/default/pods/{name}")
 
 
+def test_files_of_a_config_map_have_their_mode_and_cannot_be_written(
+    bench: PodBench, image: str
+) -> None:
+    config = f"config-{uuid4().hex[:8]}"
+    bench.make("configmaps", config, data={"a": "of text"}, binaryData={"b": "/w=="})
+    items = [{"key": "a", "path": "folder/a", "mode": 0o500}, {"key": "b", "path": "b"}]
+    script = (
+        "ls -l /c /c/folder; cat /c/b; echo x >/c/b || echo refused; echo y >/e/sub/y; cat /e/sub/y"
+    )
+    name = bench.start(
+        container={
+            "image": image,
+            "args": [script],
+            "volumeMounts": [
+                {"name": "config", "mountPath": "/c"},
+                {"name": "empty", "mountPath": "/e/sub", "subPath": "made/now"},
+            ],
+        },
+        volumes=[
+            {"name": "config", "configMap": {"name": config, "defaultMode": 0o440, "items": items}},
+            {"name": "empty", "emptyDir": {}},
+        ],
+    )
+
+    bench.until_over(name)
+
+    said = "\n".join(bench.log(name))
+    assert "-r-x------" in said
+    assert "-r--r-----" in said
+    assert said.endswith("refused\ny")
+
+
+def test_an_image_that_would_run_as_root_is_refused_where_a_pod_forbids_it(
+    bench: PodBench, image: str
+) -> None:
+    forbids = {"runAsNonRoot": True}
+    refused = bench.start(container={"image": image}, securityContext=forbids)
+    runs = bench.start(
+        container={"image": image, "securityContext": {"runAsUser": 1000}}, securityContext=forbids
+    )
+
+    said = bench.until_waits(refused, "CreateContainerConfigError")
+
+    assert "container has runAsNonRoot and image will run as root" in said
+    assert bench.until_over(runs)["phase"] == "Succeeded"
+    bench.ask("DELETE", f"/api/v1/namespaces/default/pods/{refused}")
+
+
+def test_a_pod_that_gets_no_token_holds_up_no_other(bench: PodBench) -> None:
+    account = f"account-{uuid4().hex[:8]}"
+    bench.make("serviceaccounts", account)
+    sources = [{"serviceAccountToken": {"path": "token", "expirationSeconds": 600}}]
+    # It is scheduled by hand once its account is gone.
+    held = bench.start(
+        ["true"],
+        serviceAccountName=account,
+        schedulingGates=[{"name": "example.com/held"}],
+        volumes=[{"name": "token", "projected": {"sources": sources}}],
+    )
+    bench.ask("DELETE", f"/api/v1/namespaces/default/serviceaccounts/{account}")
+    path = f"/api/v1/namespaces/default/pods/{held}"
+    pod = bench.ask("GET", path)
+    pod["spec"]["schedulingGates"] = []
+    bench.ask("PUT", path, pod)
+
+    until(lambda: account in str(bench.state(held).get("waiting")))
+
+    assert bench.until_over(bench.start(["true"]))["phase"] == "Succeeded"
+    bench.ask("DELETE", path)
+
+
 def test_a_program_that_is_not_there_ends_the_pod(bench: PodBench) -> None:
     name = bench.start(["no-such-program"])
 
@@ -215,6 +286,9 @@ def test_a_program_that_is_not_there_ends_the_pod(bench: PodBench) -> None:
 def test_a_container_that_fails_again_and_again_backs_off(bench: PodBench) -> None:
     name = bench.start(sh("echo run; exit 1"), restartPolicy="OnFailure")
 
+    # The first restart comes at once.
+    until(lambda: "terminated" in bench.state(name))
+    assert "back-off 10s restarting failed" in bench.until_waits(name, "CrashLoopBackOff")
     until(lambda: bench.container(name).get("restartCount", 0) >= 2)
 
     status = bench.pod(name)["status"]
@@ -275,7 +349,10 @@ def test_pods_of_a_headless_service_find_one_another_by_name(bench: PodBench) ->
         hostname="first",
         subdomain=service,
     )
-    looks = f"for each in {fqdn} first.{service}.default first.{service}; do"
+    # It has no address at all.
+    outside = {"type": "ExternalName", "externalName": "example.com"}
+    bench.make("services", f"{service}-outside", spec=outside)
+    looks = f"for each in {fqdn} first.{service}.default first.{service} {service}; do"
     second = bench.start(
         sh(
             f"{looks} until getent hosts $each; do sleep 0.1; done; done; "
@@ -286,7 +363,7 @@ def test_pods_of_a_headless_service_find_one_another_by_name(bench: PodBench) ->
     bench.until_over(second)
 
     address = bench.pod(first)["status"]["podIP"]
-    assert [line.split()[0] for line in bench.log(second)] == [address] * 3 + ["nobody"]
+    assert [line.split()[0] for line in bench.log(second)] == [address] * 4 + ["nobody"]
     assert bench.log(first) == [fqdn]
     bench.ask("DELETE", f"/api/v1/namespaces/default/pods/{first}")
 

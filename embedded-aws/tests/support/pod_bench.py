@@ -110,7 +110,7 @@ class PodBench:
         """Return the lines of a pod's log; none before it has one."""
         path = f"/api/v1/namespaces/default/pods/{name}/log?{query}"
         status, said = self.text(path)
-        assert status in (HTTPStatus.OK, HTTPStatus.BAD_REQUEST), said
+        assert status in (HTTPStatus.OK, HTTPStatus.BAD_REQUEST), f"{status}: {said!r}"
         return said.splitlines() if status == HTTPStatus.OK else []
 
     def text(self, path: str) -> tuple[int, str]:

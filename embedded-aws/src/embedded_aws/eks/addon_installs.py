@@ -66,13 +66,23 @@ class AddonInstalls:
             del self._missing[0]
         for name in self._rows.keys() - there.keys():
             self._remove(name)
+        refused: list[ApiRefusal] = []
         for name, row in there.items():
+            self._rows[name] = row
             if self._applied.get(name) != made_of[name]:
-                self._apply(row)
-                self._rows[name], self._applied[name] = row, made_of[name]
+                try:
+                    self._apply(row)
+                except ApiRefusal as error:
+                    # The others are not held up; it is tried again.
+                    refused.append(error)
+                else:
+                    self._applied[name] = made_of[name]
         self._cluster["healthyAddons"] = {
-            name: all(map(self._is_ready, self._objects[name])) for name in there
+            name: name in self._applied and all(map(self._is_ready, self._objects[name]))
+            for name in there
         }
+        if refused:
+            raise refused[0]
 
     def _apply(self, row: Row) -> None:
         cidr = self._cluster["kubernetesNetworkConfig"]["serviceIpv4Cidr"]
@@ -84,7 +94,7 @@ class AddonInstalls:
 
     def _remove(self, name: str) -> None:
         stay = self._rows[name].get("preserve")
-        for each in () if stay else _removed(self._objects[name]):
+        for each in () if stay else _removed(self._objects.get(name, [])):
             try:
                 self._client.call("DELETE", _path(each))
             except ApiRefusal as error:
@@ -92,7 +102,7 @@ class AddonInstalls:
                 if error.code != 404:
                     raise
         for known in (self._rows, self._objects, self._applied):
-            del known[name]
+            known.pop(name, None)
 
     def _is_ready(self, applied: Row) -> bool:
         if applied["kind"] not in _WORKLOADS:

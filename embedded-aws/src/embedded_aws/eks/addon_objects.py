@@ -20,7 +20,8 @@ from embedded_aws.plain_yaml import PlainLoader
 
 # EKS user guide, "View Amazon container image registries for Amazon EKS add-ons": most regions'.
 _ACCOUNT = "602401143452"
-_DNS_ADDRESS = 10
+# Which address of the services' range is the DNS server's.
+DNS_ADDRESS = 10
 _KUBE_SYSTEM = "kube-system"
 _NAME = "app.kubernetes.io/name"
 _ALL_TAINTS: tuple[Row, ...] = ({"operator": "Exists"},)
@@ -71,7 +72,9 @@ def brings_the_network(pod: Mapping[str, Any]) -> bool:
 
 
 def _environment(addon: Row) -> Mapping[str, str]:
-    """Return the variables that the add-on's configuration values set."""
+    """Return the variables that configuration values set: of the VPC CNI alone they have any."""
+    if addon["addonName"] != "vpc-cni":
+        return {}
     values = yaml.load(addon.get("configurationValues") or "{}", Loader=PlainLoader)
     found = values.get("env")
     return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
@@ -143,7 +146,7 @@ def _dns_service(service_cidr: str) -> Row:
         )
     ]
     spec = {
-        "clusterIP": str(IPv4Network(service_cidr)[_DNS_ADDRESS]),
+        "clusterIP": str(IPv4Network(service_cidr)[DNS_ADDRESS]),
         "selector": {"k8s-app": "kube-dns"},
         "ports": ports,
     }

@@ -17,6 +17,8 @@ from email import message_from_bytes
 from ipaddress import IPv4Network
 from typing import Any
 
+from embedded_aws.eks.addon_objects import DNS_ADDRESS
+
 SCRIPT = "/etc/eks/bootstrap.sh"
 _OPTIONS = frozenset(
     (
@@ -31,8 +33,6 @@ _ASSIGNMENT = re.compile(r"(?:export +)?(\w+)=(.*)")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # Of a kubelet whose configuration does not say it.
 _MOST_PODS = 110
-# An address of the service range is the DNS server's.
-_DNS = 10
 
 
 class BadBootstrap(Exception):
@@ -73,7 +73,7 @@ class Bootstrap:
         services = IPv4Network(cluster["kubernetesNetworkConfig"]["serviceIpv4Cidr"])
         # A node would join with another, and its pods find no names. Without it, the script asks
         # EKS, or else guesses by the range of the VPC.
-        wanted = {"--dns-cluster-ip": str(services[_DNS])}
+        wanted = {"--dns-cluster-ip": str(services[DNS_ADDRESS])}
         if self.asks_eks:
             wanted = {option: value for option, value in wanted.items() if option in self.options}
         else:

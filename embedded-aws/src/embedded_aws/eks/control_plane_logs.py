@@ -25,8 +25,9 @@ _LOGS = {
     "controllerManager": ("kube-controller-manager.log", "kube-controller-manager"),
     "scheduler": ("kube-scheduler.log", "kube-scheduler"),
 }
-# CloudWatch Logs API reference, PutLogEvents: a batch has 1 MiB at most, each event with 26 bytes.
-_BATCH_BYTES, _EVENT_BYTES = 1 << 20, 26
+# CloudWatch Logs API reference, PutLogEvents: a batch has 1 MiB at most, each event with 26 bytes,
+# and 10,000 events.
+_BATCH_BYTES, _EVENT_BYTES, _BATCH_EVENTS = 1 << 20, 26, 10_000
 
 
 def enabled_types(cluster: Row) -> Sequence[str]:
@@ -74,13 +75,16 @@ class ControlPlaneLogs:
         with guard:
             enabled = enabled_types(self._cluster)
         for kind, (name, _) in _LOGS.items():
-            lines = self._new_lines(kind, self._folder / name)
-            if kind in enabled and lines:
+            lines, position = self._new_lines(kind, self._folder / name)
+            if kind in enabled:
                 self._send(kind, lines)
+            # What is refused is sent again.
+            self._positions[kind] = position
 
-    def _new_lines(self, kind: str, file: Path) -> list[str]:
+    def _new_lines(self, kind: str, file: Path) -> tuple[list[str], int]:
+        """Return new lines of a log, and where they end."""
         if not file.exists():
-            return []
+            return [], 0
         with file.open("rb") as opened:
             size, before = opened.seek(0, 2), self._positions.get(kind, 0)
             # A smaller one is another file: the API server begins a new one now and then.
@@ -88,8 +92,8 @@ class ControlPlaneLogs:
             new = opened.read()
             # The rest of a line may come later.
             whole = new[: new.rfind(b"\n") + 1]
-            self._positions[kind] = opened.tell() - len(new) + len(whole)
-        return whole.decode(errors="replace").splitlines()
+            position = opened.tell() - len(new) + len(whole)
+        return [line for line in whole.decode(errors="replace").splitlines() if line], position
 
     def _send(self, kind: str, lines: Sequence[str]) -> None:
         for batch in _batches(lines):
@@ -109,7 +113,7 @@ class ControlPlaneLogs:
         self._logs.put_log_events(
             logGroupName=_group(self._cluster),
             logStreamName=self._streams.get(kind, _LOGS[kind][1]),
-            logEvents=[{"timestamp": now, "message": line} for line in batch if line],
+            logEvents=[{"timestamp": now, "message": line} for line in batch],
         )
 
 
@@ -122,9 +126,10 @@ def _batches(lines: Sequence[str]) -> Iterator[Sequence[str]]:
     size = 0
     for line in lines:
         needed = len(line.encode()) + _EVENT_BYTES
-        if batch and size + needed > _BATCH_BYTES:
+        if batch and (size + needed > _BATCH_BYTES or len(batch) == _BATCH_EVENTS):
             yield batch
             batch, size = [], 0
         batch.append(line)
         size += needed
-    yield batch
+    if batch:
+        yield batch

@@ -100,9 +100,11 @@ class ControlPlanes:
             installs = AddonInstalls(call, cluster, started.administrator)
             logs = ControlPlaneLogs(call, cluster, Path(settings.folder))
             then("")
-            while self._is_kept(started) and not self._ending.wait(_LOOK_SECONDS):
-                self._look(started, installs.look, kubelets.look, logs.look)
-            access.close()
+            try:
+                while self._is_kept(started) and not self._ending.wait(_LOOK_SECONDS):
+                    self._look(started, installs.look, kubelets.look, logs.look)
+            finally:
+                access.close()
 
         thread = Thread(target=begin_alone, daemon=True)
         self._threads = [each for each in self._threads if each.is_alive()]

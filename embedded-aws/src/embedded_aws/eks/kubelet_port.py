@@ -2,11 +2,11 @@
 
 Kubernetes, "Communication between Nodes and the Control Plane": the API server reads logs of pods
 there, over TLS, with a client certificate. From memory: the path of a log, and the words for one
-that is not there. Here only the API server
-may ask; nothing can be executed.
+that is not there. Here only the API server may ask; nothing can be executed.
 """
 
 import json
+import select
 import socket
 import ssl
 from collections.abc import Callable, Iterator
@@ -26,6 +26,7 @@ from embedded_aws.kubernetes.supervisor import KUBELET_CLIENT
 
 KUBELET_PORT = 10250
 _LOGS = "containerLogs"
+_SECONDS = 30
 # Returns the log of a container by namespace, pod and name, or its run before; None if there is
 # none.
 FindLog = Callable[[str, str, str, bool], ContainerLog | None]
@@ -64,8 +65,13 @@ class KubeletPort:
             return self._contexts[address]
 
     def _serve(self, connection: socket.socket, context: ssl.SSLContext) -> None:
+        connection.settimeout(_SECONDS)
         # Whoever asks may go at any time, or not be let in.
-        with suppress(OSError), context.wrap_socket(connection, server_side=True) as secured:
+        with (
+            connection,
+            suppress(OSError),
+            context.wrap_socket(connection, server_side=True) as secured,
+        ):
             _Answer(secured, self._find_log)
             secured.unwrap()
 
@@ -105,8 +111,12 @@ class _Answer(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.send_header("Connection", "close")
         self.end_headers()
-        for part in _chunks(log.read(_options(asked))):
+        for part in _chunks(log.read(_options(asked), self._is_gone)):
             self.wfile.write(part)
+
+    def _is_gone(self) -> bool:
+        """Whether the other end has closed the connection: it sends no more than its request."""
+        return bool(select.select([self.connection], [], [], 0)[0])
 
     def _say(self, status: HTTPStatus, text: str) -> None:
         self.send_response(status)

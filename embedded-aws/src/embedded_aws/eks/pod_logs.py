@@ -6,12 +6,14 @@ options; a time is in front of each line where that is asked for.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from threading import Condition
 
 _MOST_BYTES = 10 << 20
+_ASK_SECONDS = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +64,15 @@ class ContainerLog:
             self._over = True
             self._changed.notify_all()
 
-    def read(self, options: LogOptions) -> Iterator[bytes]:
-        """Yield lines, as they come."""
+    def read(self, options: LogOptions, gone: Callable[[], bool]) -> Iterator[bytes]:
+        """Yield lines, as they come.
+
+        Args:
+            options: which.
+            gone: returns whether the reader no longer reads; asked while no lines come.
+        """
         left = options.limit
-        for when, line in self._asked(options):
+        for when, line in self._asked(options, gone):
             shown = f"{when:%Y-%m-%dT%H:%M:%S.%f}000Z ".encode() if options.timestamps else b""
             part = (shown + line)[:left]
             if not part:
@@ -73,16 +80,19 @@ class ContainerLog:
             left = None if left is None else left - len(part)
             yield part
 
-    def _asked(self, options: LogOptions) -> Iterator[tuple[datetime, bytes]]:
+    def _asked(
+        self, options: LogOptions, gone: Callable[[], bool]
+    ) -> Iterator[tuple[datetime, bytes]]:
         with self._changed:
             end = self._gone + len(self._lines)
         at = 0 if options.tail is None else max(end - options.tail, 0)
         while True:
             with self._changed:
                 while options.follow and not self._over and at >= self._gone + len(self._lines):
-                    self._changed.wait()
+                    if not self._changed.wait(_ASK_SECONDS) and gone():
+                        return
                 at = max(at, self._gone)
-                there = [self._lines[each] for each in range(at - self._gone, len(self._lines))]
+                there = list(islice(self._lines, at - self._gone, None))
             if not there:
                 return
             at += len(there)

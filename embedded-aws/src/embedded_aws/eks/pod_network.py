@@ -3,8 +3,9 @@
 VPC CNI: a pod that is not on its node's own network has a secondary address of the node's
 interfaces; here all are those of the primary one. Kubernetes, "DNS for Services and Pods": a pod
 with `hostname` and `subdomain`, for which there is a headless service of that name, is found as
-HOSTNAME.SUBDOMAIN.NAMESPACE.svc.cluster.local; the short forms follow from the search domains of
-its resolv.conf. "Adding entries to Pod /etc/hosts with HostAliases": the file that the kubelet
+HOSTNAME.SUBDOMAIN.NAMESPACE.svc.cluster.local, and the name of the service itself stands for all of
+its pods; the short forms follow from the search domains of its resolv.conf.
+"Adding entries to Pod /etc/hosts with HostAliases": the file that the kubelet
 writes. The names of cluster DNS are added there, as often as EndpointSlices change: without a
 service, or before it has the endpoint, there is no name.
 """
@@ -15,9 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from embedded_aws.eks.pod_problems import Waits
+from embedded_aws.eks.vpc_access import is_ready
 from embedded_aws.hosts.addresses import Address
 from embedded_aws.kubernetes.client import ApiClient
 
+NO_ADDRESS = "failed to assign an IP address to container"
 _DOMAIN = "svc.cluster.local"
 _HEAD = """# Kubernetes-managed hosts file.
 127.0.0.1\tlocalhost
@@ -46,7 +50,10 @@ class Name:
 def find_names(client: ApiClient) -> list[Name]:
     """Return the names that cluster DNS has for the endpoints of headless services."""
     services = client.call("GET", "/api/v1/services")["items"]
-    headless = {_key(each["metadata"]) for each in services if each["spec"]["clusterIP"] == "None"}
+    # One of type ExternalName has none.
+    headless = {
+        _key(each["metadata"]) for each in services if each["spec"].get("clusterIP") == "None"
+    }
     slices = client.call("GET", "/apis/discovery.k8s.io/v1/endpointslices")["items"]
     return [
         Name(
@@ -61,9 +68,15 @@ def find_names(client: ApiClient) -> list[Name]:
         for service in [each["metadata"].get("labels", {}).get(_SERVICE)]
         if (namespace, service) in headless
         for endpoint in each["endpoints"] or []
-        if endpoint.get("conditions", {}).get("ready") is not False
-        for stem in [f"{endpoint['hostname']}.{service}" if "hostname" in endpoint else service]
+        if is_ready(endpoint)
+        for stem in _stems(endpoint, service)
     ]
+
+
+def _stems(endpoint: Mapping[str, Any], service: str) -> Iterator[str]:
+    if "hostname" in endpoint:
+        yield f"{endpoint['hostname']}.{service}"
+    yield service
 
 
 def _key(metadata: Mapping[str, Any]) -> tuple[str, str]:
@@ -85,6 +98,9 @@ class PodPlace:
         instance: moto's, its node.
         file: for its names.
         apart: it has a network of its own on this machine; otherwise an address of loopback.
+
+    Raises:
+        Waits: the subnet has no address left.
     """
 
     def __init__(self, pod: Mapping[str, Any], instance: Any, file: Path, *, apart: bool) -> None:
@@ -95,17 +111,21 @@ class PodPlace:
         self.full_name = None
         if domain := spec.get("subdomain"):
             self.full_name = f"{self.hostname}.{domain}.{self._namespace}.{_DOMAIN}"
-        self._interface = None
-        self._claim = None
+        self._interface: Any = None
+        self._entry: dict[str, Any] = {}
+        self._claim = None if apart or spec.get("hostNetwork") else Address()
         if spec.get("hostNetwork"):
             self.hostname, self.full_name = instance.private_dns_name, None
             self.address = self.here = instance.private_ip
             return
         self._interface = instance.nics[0]
-        self.address = str(self._interface.subnet.get_available_subnet_ip(self._interface))
+        try:
+            self.address = str(self._interface.subnet.get_available_subnet_ip(self._interface))
+        except StopIteration as error:
+            self.release()
+            raise Waits("ContainerCreating", NO_ADDRESS) from error
         self._entry = {"Primary": False, "PrivateIpAddress": self.address}
         self._interface.private_ip_addresses.append(self._entry)
-        self._claim = None if apart else Address()
         self.here = self._claim.text if self._claim else self.address
         self._write(_HEAD + self._own())
 
@@ -126,7 +146,7 @@ class PodPlace:
 
     def release(self) -> None:
         """Give the address back, once nothing runs there any more."""
-        if self._interface is not None and self._entry in self._interface.private_ip_addresses:
+        if self._entry and self._entry in self._interface.private_ip_addresses:
             self._interface.private_ip_addresses.remove(self._entry)
             self._interface.subnet.del_subnet_ip(self.address)
         if self._claim:

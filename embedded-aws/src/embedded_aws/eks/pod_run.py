@@ -33,7 +33,7 @@ from embedded_aws.eks.pod_problems import Waits
 from embedded_aws.eks.pod_services import services_of
 from embedded_aws.eks.pod_statuses import TIME, Ended, container_status, pod_status
 from embedded_aws.eks.pod_values import expanded, variables_of
-from embedded_aws.eks.pod_volumes import NodeFiles, make_volumes, mounts, update_volumes
+from embedded_aws.eks.pod_volumes import NodeFiles, Volume, make_volumes, mounts, update_volumes
 from embedded_aws.eks.tables import addons, of_cluster, pod_identities
 from embedded_aws.hosts.command_files import CommandFiles, NoCommand, WantedContainer, command_files
 from embedded_aws.hosts.found_images import NotPulled
@@ -42,12 +42,14 @@ from embedded_aws.hosts.hosts import Hosts, Inner, NoHost
 from embedded_aws.hosts.process import Command, HostProcess, Listener
 from embedded_aws.hosts.start_problems import runc_problem
 from embedded_aws.iam.roles import can_assume
-from embedded_aws.kubernetes.client import ApiClient
+from embedded_aws.kubernetes.client import ApiClient, ApiRefusal
 
 _AGENT = "eks-pod-identity-agent"
 _PRINCIPAL = "pods.eks.amazonaws.com"
 _FIRST_BACK_OFF, _LONGEST_BACK_OFF = 10, 300
 _KILLED, _NOT_STARTED = 137, 128
+# How a container begins to wait.
+_BEGINS = ("ContainerCreating", "")
 # Between two looks at what a pod's files are of.
 _UPDATE_SECONDS = 60
 # The variable with the file of names of a pod that has no network of its own.
@@ -59,7 +61,7 @@ class _Container:
     """A container of the pod, in its latest run."""
 
     spec: Mapping[str, Any]
-    waits: tuple[str, str] = ("ContainerCreating", "")
+    waits: tuple[str, str] = _BEGINS
     log: ContainerLog | None = None
     past_log: ContainerLog | None = None
     process: HostProcess | None = None
@@ -71,6 +73,9 @@ class _Container:
     before: Ended | None = None
     restarts: int = 0
     again_at: float = 0
+    # Waits before it starts again; and its end has been told.
+    backs_off: bool = False
+    told: bool = False
 
     @property
     def name(self) -> str:
@@ -92,6 +97,9 @@ class PodRun:
         pod: the pod.
         instance: moto's, its node.
         hosts: on which processes run.
+
+    Raises:
+        Waits: there is no address for it.
     """
 
     def __init__(
@@ -101,12 +109,12 @@ class PodRun:
         self.pod, self.instance, self._hosts = pod, instance, hosts
         self._uid = str(pod["metadata"]["uid"])
         self._folder = hosts.folder / f"pod-{self._uid}"
-        self._folder.mkdir()
         self.place = PodPlace(
             pod, instance, self._folder.with_name(f"{self._folder.name}-hosts"), apart=hosts.apart
         )
+        self._folder.mkdir()
         self._containers = [_Container(spec=each) for each in pod["spec"]["containers"]]
-        self._volumes: dict[str, Path | int] | None = None
+        self._volumes: dict[str, Volume] | None = None
         self._since = datetime.now(UTC).strftime(TIME)
         self._update_at = 0.0
         self._kill_at: float | None = None
@@ -161,8 +169,6 @@ class PodRun:
             self._hosts.end_inner(self.instance, self._uid)
         self.place.release()
         shutil.rmtree(self._folder, ignore_errors=True)
-        for temporary in self._folder.parent.glob(f"{self._folder.name}-*"):
-            shutil.rmtree(temporary, ignore_errors=True)
 
     def log(self, container: str, *, before: bool) -> ContainerLog | None:
         """Return the log of a container, or of its run before; None if it has none."""
@@ -173,12 +179,8 @@ class PodRun:
 
     def connect(self, port: int) -> socket | None:
         """Return a connection to a port of the pod, or None if nothing listens there."""
-        if self._closed:
-            return None
-        try:
-            return self._host().connect(self.place.here, port)
-        except NoHost:
-            return None
+        host = self._hosts.found(self.instance, "" if self.place.of_node else self._uid)
+        return host.connect(self.place.here, port) if host else None
 
     @property
     def _is_alone(self) -> bool:
@@ -199,7 +201,9 @@ class PodRun:
     def _further(self, container: _Container) -> None:
         """Start a container, or start it again, where it is time for that."""
         if container.ended:
-            if not self._restarts(container) or time.monotonic() < container.again_at:
+            if not container.told or not self._restarts(container):
+                return
+            if time.monotonic() < container.again_at:
                 return
             if self._is_alone:
                 self._hosts.end_inner(self.instance, self._uid)
@@ -207,6 +211,7 @@ class PodRun:
             container.before, container.ended = container.ended, None
             container.past_log, container.process = container.log, None
             container.started, container.identifier = None, token_hex(32)
+            container.waits, container.told = _BEGINS, False
         if container.process is not None:
             return
         try:
@@ -215,7 +220,7 @@ class PodRun:
             container.waits = (reason.reason, str(reason))
         except NotPulled as problem:
             container.waits = _pull_problem(container.spec["image"], container.waits[0], problem)
-        except NoHost as reason:
+        except (ApiRefusal, NoHost, OSError) as reason:
             container.waits = ("ContainerCreating", str(reason))
 
     def _start(self, container: _Container) -> None:
@@ -229,7 +234,9 @@ class PodRun:
             raise Waits("ContainerCreating", "the embedded AWS runs no init containers")
         host = self._host()
         own = self._folder / f"{container.name}-{container.restarts}"
-        own.mkdir(exist_ok=True)
+        # Of an attempt that failed.
+        shutil.rmtree(own, ignore_errors=True)
+        own.mkdir()
         variables = self._variables(container)
         files = self._files(container, variables, own, root)
         log = container.log = ContainerLog()
@@ -276,16 +283,18 @@ class PodRun:
     def _files(
         self, container: _Container, variables: Mapping[str, str], folder: Path, root: Path
     ) -> CommandFiles:
-        spec, security = container.spec, container.spec.get("securityContext", {})
+        spec = container.spec
+        of_pod = self.pod["spec"].get("securityContext", {})
+        security = {**of_pod, **spec.get("securityContext", {})}
         bound, memory = mounts(spec, self._volumes or {})
-        user = security.get(
-            "runAsUser", self.pod["spec"].get("securityContext", {}).get("runAsUser", "")
-        )
+        user = f"{security.get('runAsUser', '')}"
+        if "runAsGroup" in security:
+            user = f"{user or 0}:{security['runAsGroup']}"
         wanted = WantedContainer(
             image=spec["image"],
             entrypoint=[expanded(word, variables) for word in spec.get("command", [])],
             arguments=[expanded(word, variables) for word in spec.get("args", [])],
-            user=str(user),
+            user=user,
             work=spec.get("workingDir", ""),
             bound=bound,
             memory=memory,
@@ -293,9 +302,18 @@ class PodRun:
             privileged=security.get("privileged", False),
         )
         try:
-            return command_files(self._call, wanted, self._hosts.images, folder, root)
+            files = command_files(self._call, wanted, self._hosts.images, folder, root)
         except NoCommand as problem:
             raise Waits("CreateContainerError", str(problem) or "no command specified") from problem
+        is_root = files.container and files.container.user.partition(":")[0] in ("", "0", "root")
+        if security.get("runAsNonRoot") and is_root:
+            raise Waits(
+                "CreateContainerConfigError",
+                "container has runAsNonRoot and image will run as root (pod: "
+                f'"{self.pod["metadata"]["name"]}_{self.pod["metadata"]["namespace"]}'
+                f'({self._uid})", container: {container.name})',
+            )
+        return files
 
     def _credentials(self) -> dict[str, str]:
         """Return the variables by which a pod gets the role of its service account."""
@@ -344,7 +362,7 @@ class PodRun:
             ended = self._end_of(container, code, "Completed" if code == 0 else "Error", "")
         exponent = container.restarts - 1
         wait = min(_FIRST_BACK_OFF * 2**exponent, _LONGEST_BACK_OFF) if exponent >= 0 else 0
-        container.again_at = time.monotonic() + seconds_here(wait)
+        container.again_at, container.backs_off = time.monotonic() + seconds_here(wait), wait > 0
         container.waits = (
             "CrashLoopBackOff",
             f"back-off {wait}s restarting failed container={container.name} "
@@ -366,14 +384,19 @@ class PodRun:
 
     def _signal(self, number: signal.Signals) -> None:
         for container in self._containers:
-            if container.process and not container.ended:
+            if not container.process or container.ended:
+                continue
+            if number == signal.SIGKILL and not self._is_alone:
+                container.process.send_group(number)
+            else:
                 container.process.send(number)
 
     def _status(self, *, over: bool) -> Row:
         statuses = []
         for each in self._containers:
             ended = each.ended
-            backs_off = ended is not None and self._restarts(each)
+            backs_off = ended is not None and each.backs_off and self._restarts(each)
+            each.told = ended is not None
             statuses.append(
                 container_status(
                     each.spec,

@@ -90,6 +90,34 @@ def container_status(
     }
 
 
+def status_of_all(
+    pod: Mapping[str, Any], *, address: str, host: str, waits: tuple[str, str] | None = None
+) -> Row:
+    """Return the status of a pod whose containers all run, or all wait.
+
+    Args:
+        pod: as it is.
+        address: its own; empty for none yet.
+        host: address of its node.
+        waits: reason and message; None if they run.
+    """
+    since = pod["status"].get("startTime") or datetime.now(UTC).strftime(TIME)
+    containers = [
+        container_status(
+            each,
+            running=None if waits else since,
+            ready=True,
+            ended=None,
+            before=None,
+            waits=waits or ("", ""),
+            identifier=pod["metadata"]["uid"].replace("-", ""),
+            restarts=0,
+        )
+        for each in pod["spec"]["containers"]
+    ]
+    return pod_status(pod, containers, since=since, address=address, host=host, over=False)
+
+
 def pod_status(
     pod: Mapping[str, Any],
     containers: Sequence[Row],
@@ -105,7 +133,7 @@ def pod_status(
         pod: as it is.
         containers: statuses of its containers.
         since: when its kubelet saw it first.
-        address: its own.
+        address: its own; empty for none yet.
         host: address of its node.
         over: no container runs again.
     """
@@ -124,7 +152,7 @@ def pod_status(
         }
     conditions = {
         "PodScheduled": ("True", {}),
-        "PodReadyToStartContainers": ("False" if over else "True", {}),
+        "PodReadyToStartContainers": ("False" if over or not address else "True", {}),
         "Initialized": ("True", {"reason": "PodCompleted"} if phase == "Succeeded" else {}),
         "ContainersReady": (ready, why),
         "Ready": (ready, why),
@@ -134,8 +162,7 @@ def pod_status(
         "startTime": since,
         "hostIP": host,
         "hostIPs": [{"ip": host}],
-        "podIP": address,
-        "podIPs": [{"ip": address}],
+        **({"podIP": address, "podIPs": [{"ip": address}]} if address else {}),
         "conditions": _conditions(pod["status"].get("conditions", []), conditions),
         "containerStatuses": list(containers),
     }

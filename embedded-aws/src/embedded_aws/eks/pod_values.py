@@ -49,7 +49,8 @@ def variables_of(
         for kind in ("configMapRef", "secretRef"):
             if reference := source.get(kind):
                 data = read_data(client, pod, kind.removesuffix("Ref"), reference["name"], source)
-                found |= {source.get("prefix", "") + name: text for name, text in data.items()}
+                prefix = source.get("prefix", "")
+                found |= {prefix + name: _text(value) for name, value in data.items()}
     for each in container.get("env", []):
         value = _value(client, pod, each)
         if value is not None:
@@ -88,7 +89,7 @@ def field_of(pod: _Object, path: str) -> str:
 
 def read_data(
     client: ApiClient, pod: _Object, kind: str, name: str, source: _Object
-) -> dict[str, str]:
+) -> dict[str, bytes]:
     """Return the data of a ConfigMap or a Secret of the pod's namespace.
 
     Args:
@@ -110,10 +111,19 @@ def read_data(
         if source.get("optional") or source.get(f"{kind}Ref", {}).get("optional"):
             return {}
         raise Waits("CreateContainerConfigError", f'{kind.lower()} "{name}" not found') from error
-    data: dict[str, str] = found.get("data") or {}
-    if kind == "configMap":
-        return data
-    return {each: base64.b64decode(text).decode(errors="replace") for each, text in data.items()}
+    data = found.get("data") or {}
+    if kind == "secret":
+        return _decoded(data)
+    texts = {name: text.encode() for name, text in data.items()}
+    return texts | _decoded(found.get("binaryData") or {})
+
+
+def _decoded(data: Mapping[str, str]) -> dict[str, bytes]:
+    return {name: base64.b64decode(text) for name, text in data.items()}
+
+
+def _text(value: bytes) -> str:
+    return value.decode(errors="replace")
 
 
 def _value(client: ApiClient, pod: _Object, variable: _Object) -> str | None:
@@ -125,8 +135,10 @@ def _value(client: ApiClient, pod: _Object, variable: _Object) -> str | None:
     for kind in ("configMap", "secret"):
         if key := source.get(f"{kind}KeyRef"):
             data = read_data(client, pod, kind, key["name"], key)
-            if key["key"] in data or key.get("optional"):
-                return data.get(key["key"])
+            if key["key"] in data:
+                return _text(data[key["key"]])
+            if key.get("optional"):
+                return None
             raise Waits(
                 "CreateContainerConfigError",
                 f"couldn't find key {key['key']} in {kind} "

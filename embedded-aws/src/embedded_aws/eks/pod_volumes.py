@@ -34,7 +34,39 @@ _TOKEN_SECONDS = 3600
 _TOKEN_RENEWAL_SECONDS = _TOKEN_SECONDS * 4 // 5
 # What the kubelet allows pods that ask for no volume at /dev/shm.
 _SHARED_MEMORY = Memory(target="/dev/shm", mib=64)
+_FILE_MODE = 0o644
 _Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Volume:
+    """A volume of a pod.
+
+    Attributes:
+        folder: with its files; None for one in memory.
+        mib: size of one in memory.
+        read_only: containers cannot write to it, whatever they ask for.
+    """
+
+    folder: Path | None = None
+    mib: int = 0
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """A file of a volume.
+
+    Attributes:
+        content: its bytes.
+        mode: its permissions; None for those of its volume.
+    """
+
+    content: bytes
+    mode: int | None = None
+
+
+_Files = dict[str, _File]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +84,8 @@ class NodeFiles:
 
 def make_volumes(
     client: ApiClient, pod: _Object, folder: Path, node: NodeFiles
-) -> dict[str, Path | int]:
-    """Return a pod's volumes by name: a folder, or the MiB of a memory.
+) -> dict[str, Volume]:
+    """Return a pod's volumes by name.
 
     Args:
         client: an administrator's.
@@ -64,50 +96,68 @@ def make_volumes(
     Raises:
         Waits: one cannot be had.
     """
-    return {
+    found = {
         each["name"]: _volume(client, pod, each, _folder(folder, each), node)
         for each in pod["spec"].get("volumes", [])
     }
+    for name in (each for each, volume in found.items() if volume.folder is None):
+        if sum(name in _mounted(container) for container in pod["spec"]["containers"]) > 1:
+            raise Waits(
+                "ContainerCreating",
+                f"the embedded AWS shares no memory between containers: volume {name}",
+            )
+    return found
 
 
-def mounts(
-    container: _Object, volumes: Mapping[str, Path | int]
-) -> tuple[list[Bound], list[Memory]]:
+def _mounted(container: _Object) -> set[str]:
+    return {each["name"] for each in container.get("volumeMounts", [])}
+
+
+def mounts(container: _Object, volumes: Mapping[str, Volume]) -> tuple[list[Bound], list[Memory]]:
     """Return what a container mounts of its pod's volumes.
 
     Args:
         container: of the pod's `spec`.
         volumes: of the pod.
+
+    Raises:
+        Waits: it is not done here.
     """
     bound, memory = [], [_SHARED_MEMORY]
     for each in container.get("volumeMounts", []):
         volume = volumes[each["name"]]
-        if isinstance(volume, Path):
-            source = volume / each.get("subPath", "")
-            bound.append(
-                Bound(
-                    source=str(source),
-                    target=each["mountPath"],
-                    read_only=each.get("readOnly", False),
-                )
+        if "subPathExpr" in each:
+            raise Waits(
+                "CreateContainerConfigError", "the embedded AWS does not know subPathExpr of mounts"
             )
-        else:
-            memory.append(Memory(target=each["mountPath"], mib=volume))
+        if volume.folder is None:
+            memory.append(Memory(target=each["mountPath"], mib=volume.mib))
+            continue
+        source = volume.folder / each.get("subPath", "")
+        if not volume.read_only and not source.exists():
+            source.mkdir(parents=True)
+        bound.append(
+            Bound(
+                source=str(source),
+                target=each["mountPath"],
+                read_only=volume.read_only or each.get("readOnly", False),
+            )
+        )
     # One in place of the usual one at /dev/shm.
     return bound, [*{each.target: each for each in memory}.values()]
 
 
 def _volume(
     client: ApiClient, pod: _Object, volume: _Object, folder: Path, node: NodeFiles
-) -> Path | int:
+) -> Volume:
     [kind] = volume.keys() - {"name"} or {"emptyDir"}
     source = volume.get(kind) or {}
     if kind == "emptyDir" and source.get("medium") == "Memory":
-        return _mib(source.get("sizeLimit"))
+        return Volume(mib=_mib(source.get("sizeLimit")))
     if kind == "hostPath":
-        return _of_node(source["path"], source.get("type", ""), folder, node)
+        return Volume(folder=_of_node(source["path"], source.get("type", ""), folder, node))
     if kind == "persistentVolumeClaim":
-        return _of_claim(client, pod, source["claimName"], folder, node)
+        return Volume(folder=_of_claim(client, pod, source["claimName"], folder, node))
     if kind not in ("emptyDir", *_FILES):
         raise Waits(
             "ContainerCreating",
@@ -116,8 +166,8 @@ def _volume(
     folder.mkdir(exist_ok=True)
     folder.chmod(_EVERYONE)
     if kind in _FILES:
-        _write_files(folder, _FILES[kind](client, pod, source))
-    return folder
+        _write_files(folder, _FILES[kind](client, pod, source), source)
+    return Volume(folder=folder, read_only=kind in _FILES)
 
 
 def update_volumes(client: ApiClient, pod: _Object, folder: Path) -> None:
@@ -135,7 +185,7 @@ def update_volumes(client: ApiClient, pod: _Object, folder: Path) -> None:
             continue
         # What is gone, or refused for now, leaves the files as they are.
         with suppress(Waits, ApiRefusal):
-            _write_files(place, _FILES[kind](client, pod, each[kind] or {}))
+            _write_files(place, _FILES[kind](client, pod, each[kind]), each[kind])
 
 
 def _folder(folder: Path, volume: _Object) -> Path:
@@ -146,15 +196,16 @@ def _age(folder: Path) -> float:
     return time.time() - folder.stat().st_mtime
 
 
-def _write_files(folder: Path, files: Mapping[str, str]) -> None:
+def _write_files(folder: Path, files: _Files, source: _Object) -> None:
     """Make files the only ones of a folder; each is replaced as a whole."""
-    for path, text in files.items():
+    for path, wanted in files.items():
         file = folder / path
-        if file.is_file() and file.read_text() == text:
+        if file.is_file() and file.read_bytes() == wanted.content:
             continue
         file.parent.mkdir(parents=True, exist_ok=True)
         new = file.with_name(f".{file.name}.new")
-        new.write_text(text)
+        new.write_bytes(wanted.content)
+        new.chmod(source.get("defaultMode", _FILE_MODE) if wanted.mode is None else wanted.mode)
         new.replace(file)
     for file in [each for each in folder.rglob("*") if each.is_file()]:
         if str(file.relative_to(folder)) not in files:
@@ -186,24 +237,29 @@ def _of_claim(client: ApiClient, pod: _Object, claim: str, folder: Path, node: N
     )
 
 
-def _of_map(kind: str, named: str) -> Callable[[ApiClient, _Object, _Object], dict[str, str]]:
-    def files(client: ApiClient, pod: _Object, source: _Object) -> dict[str, str]:
+def _of_map(kind: str, named: str) -> Callable[[ApiClient, _Object, _Object], _Files]:
+    def files(client: ApiClient, pod: _Object, source: _Object) -> _Files:
         data = read_data(client, pod, kind, source[named], source)
         if items := source.get("items"):
-            return {each["path"]: data[each["key"]] for each in items if each["key"] in data}
-        return data
+            return {
+                each["path"]: _File(content=data[each["key"]], mode=each.get("mode"))
+                for each in items
+                if each["key"] in data
+            }
+        return {name: _File(content=content) for name, content in data.items()}
 
     return files
 
 
-def _fields(_: ApiClient, pod: _Object, source: _Object) -> dict[str, str]:
-    return {
-        each["path"]: field_of(pod, each.get("fieldRef", {}).get("fieldPath", "of a resource"))
-        for each in source.get("items", [])
-    }
+def _fields(_: ApiClient, pod: _Object, source: _Object) -> _Files:
+    found = {}
+    for each in source.get("items", []):
+        path = each.get("fieldRef", {}).get("fieldPath", "of a resource")
+        found[each["path"]] = _File(content=field_of(pod, path).encode(), mode=each.get("mode"))
+    return found
 
 
-def _token(client: ApiClient, pod: _Object, source: _Object) -> dict[str, str]:
+def _token(client: ApiClient, pod: _Object, source: _Object) -> _Files:
     metadata, spec = pod["metadata"], pod["spec"]
     audience = source.get("audience")
     bound = {"kind": "Pod", "apiVersion": "v1", "name": metadata["name"], "uid": metadata["uid"]}
@@ -214,11 +270,11 @@ def _token(client: ApiClient, pod: _Object, source: _Object) -> dict[str, str]:
     }
     path = f"/api/v1/namespaces/{metadata['namespace']}/serviceaccounts/"
     given = client.call("POST", f"{path}{spec['serviceAccountName']}/token", {"spec": asked})
-    return {source["path"]: given["status"]["token"]}
+    return {source["path"]: _File(content=given["status"]["token"].encode())}
 
 
-def _projected(client: ApiClient, pod: _Object, source: _Object) -> dict[str, str]:
-    files: dict[str, str] = {}
+def _projected(client: ApiClient, pod: _Object, source: _Object) -> _Files:
+    files: _Files = {}
     for each in source["sources"]:
         [kind] = each
         if kind not in _PROJECTED:

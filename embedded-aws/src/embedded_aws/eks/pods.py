@@ -10,8 +10,6 @@ which one that is `efa-only` has none; without one it waits.
 import json
 import socket
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.ec2.network_interfaces import kind_of, place_of
@@ -20,19 +18,19 @@ from embedded_aws.eks.device_plugins import devices, is_plugin
 from embedded_aws.eks.image_programs import why_not_run
 from embedded_aws.eks.node_machines import Machine
 from embedded_aws.eks.pod_logs import ContainerLog
-from embedded_aws.eks.pod_network import find_names
+from embedded_aws.eks.pod_network import NO_ADDRESS, find_names
+from embedded_aws.eks.pod_problems import Waits
 from embedded_aws.eks.pod_run import PodRun
+from embedded_aws.eks.pod_statuses import status_of_all
 from embedded_aws.hosts.hosts import Hosts
 from embedded_aws.hosts.service import hosts
 from embedded_aws.kubernetes.client import ApiClient
 
 _PODS = "/api/v1/pods?fieldSelector=spec.nodeName!="
 _MERGE = "application/merge-patch+json"
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
 _OVER = ("Succeeded", "Failed")
 _NO_NETWORK = "network is not ready: cni plugin not initialized"
 _NO_PROCESSES = "instances of this embedded AWS run no processes"
-_NO_ADDRESS = "failed to assign an IP address to container"
 
 
 def as_node(name: str) -> dict[str, str]:
@@ -135,27 +133,48 @@ class Pods:
             own = not pod["spec"].get("hostNetwork")
             free -= own
             if own and name not in self.networks:
-                self._tell(name, pod, _NO_NETWORK, _waiting(pod, _NO_NETWORK))
+                self._wait(name, pod, machine, _NO_NETWORK)
             elif free < 0:
-                self._tell(name, pod, _NO_ADDRESS, _waiting(pod, _NO_ADDRESS))
+                self._wait(name, pod, machine, NO_ADDRESS)
             elif is_plugin(pod["spec"]):
                 found |= devices(machine, pod["spec"])
-                self._tell(name, pod, "running", _running(pod, machine))
+                self._tell_running(name, pod, machine)
             elif is_of_an_addon(pod["spec"]):
-                self._tell(name, pod, "running", _running(pod, machine))
+                self._tell_running(name, pod, machine)
                 if brings_the_network(pod["spec"]):
                     self.networks.add(name)
             elif (found_hosts := hosts()) is None:
-                self._tell(name, pod, _NO_PROCESSES, _waiting(pod, _NO_PROCESSES))
+                self._wait(name, pod, machine, _NO_PROCESSES)
             elif why := why_not_run(self._call, pod):
-                self._tell(name, pod, why, _waiting(pod, why))
+                self._wait(name, pod, machine, why)
             else:
-                status = self._run(pod, machine, found_hosts).look(pod)
+                status = self._look_at_run(pod, machine, found_hosts)
                 self._tell(name, pod, json.dumps(status), status)
+                if brings_the_network(pod["spec"]) and status["phase"] == "Running":
+                    self.networks.add(name)
         self._announce(name, found)
 
+    def _tell_running(self, name: str, pod: Row, machine: Machine) -> None:
+        address = machine.instance.private_ip
+        self._tell(name, pod, "running", status_of_all(pod, address=address, host=address))
+
+    def _wait(self, name: str, pod: Row, machine: Machine, why: str) -> None:
+        waits, host = ("ContainerCreating", why), machine.instance.private_ip
+        self._tell(name, pod, why, status_of_all(pod, address="", host=host, waits=waits))
+
+    def _look_at_run(self, pod: Row, machine: Machine, on: Hosts) -> Row:
+        try:
+            return self._run(pod, machine, on).look(pod)
+        except Waits as reason:
+            waits, host = (reason.reason, str(reason)), machine.instance.private_ip
+            return status_of_all(pod, address="", host=host, waits=waits)
+
     def _run(self, pod: Row, machine: Machine, on: Hosts) -> PodRun:
-        """Return the processes of a pod, which may begin now."""
+        """Return the processes of a pod, which may begin now.
+
+        Raises:
+            Waits: they cannot yet.
+        """
         uid = pod["metadata"]["uid"]
         if uid not in self._runs:
             self._runs[uid] = PodRun(
@@ -232,44 +251,3 @@ def _addresses(machine: Machine) -> int:
     without = sum(kind_of(each) == "efa-only" for each in of_card_0)
     usable = network["NetworkCards"][0]["MaximumNetworkInterfaces"] - without
     return int(usable * (network["Ipv4AddressesPerInterface"] - 1))
-
-
-def _running(pod: Row, machine: Machine) -> Row:
-    started, address = datetime.now(UTC).strftime(_TIME), machine.instance.private_ip
-    containers = [_container(each, {"running": {"startedAt": started}}) for each in _of(pod)]
-    ready = [
-        {"type": kind, "status": "True", "lastTransitionTime": started}
-        for kind in ("Initialized", "ContainersReady", "Ready", "PodScheduled")
-    ]
-    return {
-        "phase": "Running",
-        "startTime": started,
-        "hostIP": address,
-        "podIP": address,
-        "podIPs": [{"ip": address}],
-        "conditions": ready,
-        "containerStatuses": containers,
-    }
-
-
-def _waiting(pod: Row, message: str) -> Row:
-    state = {"waiting": {"reason": "ContainerCreating", "message": message}}
-    return {"containerStatuses": [_container(each, state) for each in _of(pod)]}
-
-
-def _of(pod: Row) -> list[Any]:
-    found: list[Any] = pod["spec"]["containers"]
-    return found
-
-
-def _container(container: Mapping[str, Any], state: Row) -> Row:
-    running = "running" in state
-    return {
-        "name": container["name"],
-        "image": container["image"],
-        "imageID": "",
-        "ready": running,
-        "started": running,
-        "restartCount": 0,
-        "state": state,
-    }

@@ -107,13 +107,16 @@ class VpcAccess:
                 for target in one["ports"] or []
                 if target.get("name", "") in named
                 for each in one["endpoints"] or []
-                if _is_ready(each)
+                if is_ready(each)
             ]
             yield from random.sample(found, len(found))
 
 
-def _is_ready(endpoint: Any) -> bool:
-    """Kubernetes API reference, EndpointConditions: one that is not said is taken as true."""
+def is_ready(endpoint: Any) -> bool:
+    """Return whether an endpoint of a service takes connections.
+
+    Kubernetes API reference, EndpointConditions: one that is not said is taken as true.
+    """
     return endpoint.get("conditions", {}).get("ready") is not False
 
 

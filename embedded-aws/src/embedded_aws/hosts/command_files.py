@@ -127,8 +127,8 @@ def _own_files(wanted: WantedContainer, folder: Path, root: Path, why: str) -> C
     words = [*wanted.entrypoint, *wanted.arguments]
     if not words:
         raise NoCommand(
-            f"the embedded AWS does not know the command of image {wanted.image}: {why}; give the "
-            "job a command"
+            f"the embedded AWS does not know the command of image {wanted.image}: {why}; give it "
+            "a command"
         )
     # Beside the folder in which the command begins, which is empty.
     temporary = folder.with_name(f"{folder.name}-tmp")

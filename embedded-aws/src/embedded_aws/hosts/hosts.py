@@ -112,10 +112,17 @@ class Hosts:
             key = (instance.id, inner.key if inner else "")
             if key not in self._hosts:
                 if len(self._hosts) >= _MOST:
-                    raise NoHost(f"the embedded AWS runs processes on at most {_MOST} instances")
+                    raise NoHost(
+                        f"the embedded AWS runs processes on at most {_MOST} instances and pods"
+                    )
                 self.place(instance)
                 self._hosts[key] = self._make(instance, inner)
             return self._hosts[key]
+
+    def found(self, instance: Any, key: str = "") -> Host | None:
+        """Return the host of moto's instance, or one within it by its key; None if it has none."""
+        with self._guard:
+            return self._hosts.get((instance.id, key))
 
     def end_inner(self, instance: Any, key: str) -> None:
         """End the processes of a host within moto's instance, if it has it."""
