@@ -10,7 +10,7 @@ import pytest
 from command_line import Answer, runner
 from eks_bench import until
 from job_bench import job_aws
-from kube_bench import credentials_of
+from kube_bench import asked, credentials_of, token
 from libraries import needs_libraries
 
 from embedded_aws.embedded import EmbeddedAws
@@ -125,6 +125,19 @@ def test_mpi_adds_up_over_four_nodes(trainshed: Run) -> None:
 
     printed = trainshed("job", "logs", job_id).out
     assert sorted(re.findall(r"rank (\d) of 4 on \S+: sum 6\n", printed)) == list("0123")
+
+
+def test_a_namespace_can_be_deleted_where_kueue_runs(aws: EmbeddedAws, trainshed: Run) -> None:
+    """Not while an API server like Kueue's does not answer the one of the cluster."""
+    cluster = aws.client("eks").describe_cluster(name="kube")["cluster"]
+    bearer = token(aws, "kube", credentials_of(aws, ROLE))
+    path = "/api/v1/namespaces/short"
+    made, _ = asked(cluster, bearer, "POST", "/api/v1/namespaces", {"metadata": {"name": "short"}})
+    assert made == 201
+
+    asked(cluster, bearer, "DELETE", path)
+
+    until(lambda: asked(cluster, bearer, "GET", path)[0] == 404)
 
 
 def test_all_start_again_when_a_node_ends(aws: EmbeddedAws, trainshed: Run) -> None:

@@ -74,6 +74,22 @@ def test_nobody_comes_in_without_a_certificate(control_plane: ControlPlane) -> N
     connection.close()
 
 
+def test_other_api_servers_learn_by_which_authority_it_says_who_asks(
+    control_plane: ControlPlane,
+) -> None:
+    name = "extension-apiserver-authentication"
+
+    found = control_plane.administrator.call(
+        "GET", f"/api/v1/namespaces/kube-system/configmaps/{name}"
+    )["data"]
+
+    assert json.loads(found["requestheader-allowed-names"]) == ["front-proxy-client"]
+    proxies = found["requestheader-client-ca-file"]
+    assert "BEGIN CERTIFICATE" in proxies
+    # A client with a certificate of the same authority could say that it is anybody.
+    assert proxies != found["client-ca-file"]
+
+
 def test_whole_node_pods_are_placed_one_a_node_and_the_next_is_explained(
     control_plane: ControlPlane,
 ) -> None:

@@ -22,15 +22,16 @@ import yaml
 
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.kubernetes.cache import programs
-from embedded_aws.kubernetes.certificates import Authority, write_new_key
+from embedded_aws.kubernetes.certificates import Authority, new_authority, write_new_key
 from embedded_aws.kubernetes.client import ApiClient, ApiRefusal
 from embedded_aws.kubernetes.managers import JOBSET, KUEUE, Manager, register
 from embedded_aws.kubernetes.settings import ControlPlaneSettings
 from embedded_aws.private_files import open_private, write_private
 
 ADMINISTRATOR = "administrator"
-# As which the API server asks kubelets.
+# As which the API server asks kubelets, and other API servers.
 KUBELET_CLIENT = "kube-apiserver-kubelet-client"
+_FRONT_PROXY = "front-proxy-client"
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl(2)
 _PATIENCE_SECONDS = 90
 _PAUSE_SECONDS = 0.1
@@ -156,6 +157,7 @@ class Supervisor:
             f"--service-cluster-ip-range={self._settings.service_cidr}",
             "--allow-privileged=true",
             "--enable-admission-plugins=NodeRestriction",
+            *self._front_proxy_flags(),
             *self._vpc_flags(),
             *self._audit_flags(),
             *self._webhook_flags(),
@@ -171,6 +173,26 @@ class Supervisor:
             f"--audit-log-path={self._folder / self._settings.audit_log}",
             f"--audit-log-maxsize={_AUDIT_MIB}",
             "--audit-log-maxbackup=1",
+        ]
+
+    def _front_proxy_flags(self) -> list[str]:
+        """Have other API servers, of which Kueue has one, learn from this one who asks.
+
+        Kubernetes, "Configure the Aggregation Layer": the flags, their values, and an authority for
+        nothing else. Where another API server does not answer, no namespace can be deleted.
+        """
+        folder = self._folder / "front-proxy"
+        folder.mkdir()
+        authority = Authority(folder, new_authority("front-proxy-ca"))
+        certificate, key = authority.client("client", _FRONT_PROXY)
+        return [
+            f"--requestheader-client-ca-file={authority.file}",
+            f"--requestheader-allowed-names={_FRONT_PROXY}",
+            "--requestheader-username-headers=X-Remote-User",
+            "--requestheader-group-headers=X-Remote-Group",
+            "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+            f"--proxy-client-cert-file={certificate}",
+            f"--proxy-client-key-file={key}",
         ]
 
     def _vpc_flags(self) -> list[str]:
