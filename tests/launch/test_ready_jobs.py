@@ -144,6 +144,21 @@ def test_health_names_a_node_whose_nccl_uses_tcp(job: Nodes, tools: Path) -> Non
     assert "NCCL does not use EFA on this node: Using network Socket" in main.said
 
 
+@pytest.mark.parametrize("tcp_nodes", ["", "0 1 2"], ids=["well", "failed"])
+def test_health_leaves_no_file_on_a_node(
+    job: Nodes, tools: Path, tmp_path: Path, tcp_nodes: str
+) -> None:
+    install(tools, "all_reduce_perf")
+    files = tmp_path / "files"
+    files.mkdir()
+
+    start(job, "health", "p4d.24xlarge", TCP_NODES=tcp_nodes, TMPDIR=str(files))
+
+    codes = [node.wait() for node in job.started.values()]
+    assert codes == [1 if tcp_nodes else 0] * NODES, job.started[0].said
+    assert not [*files.iterdir()]
+
+
 def test_health_asks_for_no_efa_where_there_is_none(job: Nodes, tools: Path) -> None:
     install(tools, "all_reduce_perf")
 

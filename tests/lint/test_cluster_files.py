@@ -137,7 +137,7 @@ def test_an_existing_network(more: str, subnets: tuple[str, str] | None, tmp_pat
 
 def test_addresses_are_taken_over_where_they_are_allowed(tmp_path: Path) -> None:
     sections = """\
-        vpc: {cidr: 10.30.0.0/16, publicAccessCIDRs: [192.0.2.0/24]}
+        vpc: {cidr: 10.30.0.0/16, publicAccessCIDRs: [52.94.76.0/24]}
         kubernetesNetworkConfig: {serviceIPv4CIDR: 10.100.0.0/16}
     """
 
@@ -145,7 +145,7 @@ def test_addresses_are_taken_over_where_they_are_allowed(tmp_path: Path) -> None
 
     found = fields(text)
     assert found["network"] == {"name": "training", "cidr": "10.30.0.0/16"}
-    assert found["kubernetes"]["public_cidrs"] == ["192.0.2.0/24"]
+    assert found["kubernetes"]["public_cidrs"] == ["52.94.76.0/24"]
     assert found["kubernetes"]["service_cidr"] == "10.100.0.0/16"
     planned(text, tmp_path)
 
@@ -160,8 +160,9 @@ def test_ranges_of_services_have_the_sizes_that_eks_takes(cidr: str, written: st
     assert fields(cluster_file(read, "train"))["kubernetes"].get("service_cidr") == written
 
 
-def test_an_open_api_server_is_closed_and_that_is_said() -> None:
-    text = cluster_file(eksctl("vpc: {publicAccessCIDRs: [0.0.0.0/0]}\n" + group()), "train")
+@pytest.mark.parametrize("cidr", ["0.0.0.0/0", "192.0.2.0/24"], ids=["all", "reserved"])
+def test_an_api_server_is_closed_whose_ranges_will_not_do_and_that_is_said(cidr: str) -> None:
+    text = cluster_file(eksctl(f"vpc: {{publicAccessCIDRs: [{cidr}]}}\n" + group()), "train")
 
     assert "public_cidrs" not in fields(text)["kubernetes"]
     assert "# kubernetes.public_cidrs: the API server is reached from its VPC alone" in text

@@ -236,6 +236,8 @@ def test_the_range_of_services_keeps_off_the_vpc() -> None:
         ("kubernetes: {service_cidr: 10.20.128.0/20}", "overlaps the VPC's range 10.20.0.0/16"),
         ("kubernetes: {service_cidr: 8.8.0.0/16}", "8.8.0.0/16 is not allowed"),
         ("kubernetes: {service_cidr: 10.0.0.0/30}", "10.0.0.0/30 is not allowed"),
+        ("kubernetes: {public_cidrs: [10.1.0.0/16]}", "10.1.0.0/16 is private or reserved"),
+        ("kubernetes: {public_cidrs: [203.0.113.0/24]}", "203.0.113.0/24 is private or reserved"),
         ("kubernetes: {access: [{role: a}, {role: a}]}", "has an entry already, number 1"),
         ("kubernetes: {access: [{role: 'arn:aws:iam::1:user/x'}]}", "the name of an IAM role"),
         ("kubernetes: {access: [{role: a, policy: root}]}", "'root' is not allowed"),
@@ -338,7 +340,7 @@ def test_addresses_of_pods_count(problems: Problems) -> None:
     ],
 )
 def test_its_rules_find_what_they_are_for(kubernetes: object, rule: str) -> None:
-    sound = {"access": [{"role": "Ml"}], "public_cidrs": ["203.0.113.0/24"]}
+    sound = {"access": [{"role": "Ml"}], "public_cidrs": ["52.94.76.0/24"]}
 
     found = {each.rule for each in judge(planned(kubernetes=kubernetes))}
     none = {each.rule for each in judge(planned(kubernetes=sound))}

@@ -45,7 +45,7 @@ class EksAccount(Account):
 
     def plan(self, **fields: Any) -> Any:
         """Return the plan of a cluster that is fine, but for these fields."""
-        fine = {"access": [{"role": ROLE}], "public_cidrs": ["192.0.2.0/24"]}
+        fine = {"access": [{"role": ROLE}], "public_cidrs": ["52.94.76.0/24"]}
         kubernetes = {**fine, **fields.pop("kubernetes", {})}
         return super().plan(orchestrator="eks", kubernetes=kubernetes, **fields)
 

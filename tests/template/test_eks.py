@@ -42,7 +42,7 @@ def folder(synthesise: Synthesise) -> Path:
         "name": "BlockCluster",
         "instance": {"type": "p5.48xlarge", "nodes": {"max": 2}, "interfaces": "ec2"},
         "capacity": {"capacity_block": "cr-0123456789abcdef0"},
-        "kubernetes": {"public_cidrs": ["203.0.113.0/24"]},
+        "kubernetes": {"public_cidrs": ["52.94.76.0/24"]},
         "storage": {},
         "kms_key": KEY,
     }
@@ -129,7 +129,7 @@ def test_the_public_endpoint_is_for_the_ranges_given(stacks: Mapping[str, Resour
     vpc = only(stacks["BlockControlPlane"], "AWS::EKS::Cluster")["ResourcesVpcConfig"]
 
     assert vpc["EndpointPublicAccess"] is True
-    assert vpc["PublicAccessCidrs"] == ["203.0.113.0/24"]
+    assert vpc["PublicAccessCidrs"] == ["52.94.76.0/24"]
 
 
 def test_secrets_are_encrypted_by_a_key_that_is_kept(stacks: Mapping[str, Resources]) -> None:

@@ -5,7 +5,7 @@ from time import monotonic, sleep
 from typing import Protocol
 
 from trainshed.errors import Failure
-from trainshed.kubernetes.object_step import ApplyStep
+from trainshed.kubernetes.object_step import ApplyOutcome, ApplyStep
 
 _POLL_SECONDS = 1
 
@@ -87,9 +87,15 @@ def _wait(stage: Stage, minutes: float, show: Callable[[str], None]) -> None:
 
 
 def _summary(steps: Sequence[ApplyStep], done: Sequence[str]) -> tuple[str, ...]:
-    remaining = [step.name for step in steps if step.name not in done]
+    remaining = [
+        step.name
+        for step in steps
+        if step.outcome is not ApplyOutcome.LEFT and step.name not in done
+    ]
     return (
         f"done: {', '.join(done) or 'nothing'}",
-        f"not done, or perhaps the first of them: {', '.join(remaining) or 'nothing'}",
+        f"not done, or perhaps the first of them: {', '.join(remaining)}"
+        if remaining
+        else "everything is applied, but may not be ready yet",
         "run the same command again: what is done stays as it is",
     )

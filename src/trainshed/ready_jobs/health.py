@@ -62,7 +62,8 @@ def _nccl_tests(nodes: JobNodes, values: Values) -> Work:
     benchmark = f"all_reduce_perf -b 8 -e 134217728 -f 2 -g {nodes.ranks_each}"
     if not nodes.instance.efa_interfaces_max:
         return _on_each(shell(benchmark), values)
-    lines = ("log=$(mktemp)", f'{benchmark} 2>&1 | tee "$log"', _OVER_EFA)
+    made = ("log=$(mktemp)", "trap 'rm -f \"$log\"' EXIT")
+    lines = (*made, f'{benchmark} 2>&1 | tee "$log"', _OVER_EFA)
     judged = ("bash", "-eo", "pipefail", "-c", "; ".join(lines))
     work = _on_each(judged, values)
     # Without it the log does not say which network it is.

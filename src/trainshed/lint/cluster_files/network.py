@@ -43,7 +43,9 @@ def _write_addresses(draft: Draft, file: dict[str, Any], vpc: Any) -> None:
     ranges = vpc.get("publicAccessCIDRs")
     ranges = ranges if isinstance(ranges, list) else []
     given = [_range(each, range(33)) for each in ranges]
-    if given and None not in given and _EVERYWHERE not in given:
+    # EKS takes no reserved ranges, such as those of documents.
+    sound = [each for each in given if each and not IPv4Network(each).is_private]
+    if given and sound == given and _EVERYWHERE not in given:
         draft.set("kubernetes", "public_cidrs", given)
     else:
         draft.note(

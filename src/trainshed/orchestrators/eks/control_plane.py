@@ -45,6 +45,7 @@ def plan_control_plane(notes: Notes, network: NetworkPlan) -> ControlPlanePlan:
         notes.problem(
             "kubernetes.subnet", "is for an existing VPC; leave it out, or give network.vpc"
         )
+    _check_public(notes, asked)
     version = _version(notes, asked)
     plan = ControlPlanePlan(
         name=name,
@@ -156,6 +157,17 @@ def _service_cidr(notes: Notes, asked: KubernetesSpec, network: NetworkPlan) -> 
         )
     notes.decide("range of services", cidr, "as asked")
     return cidr
+
+
+def _check_public(notes: Notes, asked: KubernetesSpec) -> None:
+    """Refuse what EKS refuses: EKS user guide, "Cluster API server endpoint", no reserved ones."""
+    for index, cidr in enumerate(asked.public_cidrs):
+        if cidr.is_private:
+            notes.problem(
+                ("kubernetes", "public_cidrs", str(index)),
+                f"{cidr} is private or reserved, and nothing on the internet has such an address; "
+                "name the addresses by which your network reaches the internet, or leave it out",
+            )
 
 
 def _check_access(notes: Notes, asked: KubernetesSpec) -> None:

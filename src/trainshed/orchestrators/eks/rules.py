@@ -126,7 +126,8 @@ EKS publishes no AMI for Gaudi: the nodes need one that `trainshed ami build` ba
 software for the first Gaudi, the device plugin and the operator with it, ended with release 1.21 in
 2025, which Intel lists with Kubernetes 1.30 to 1.32: no newer one is supported by it. EFA's device
 plugin left dl1 out of its list of types in July 2026, when the EC2 API had stopped listing the
-type; trainshed's settings of the plugin name it. No document of AWS describes dl1 on a current EKS.
+type; trainshed runs the plugin on the cluster's own nodes, whatever their type. No document of AWS
+describes dl1 on a current EKS.
 """,
     severity=Severity.INFO,
     basis=Basis.OBSERVED,
