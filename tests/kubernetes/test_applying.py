@@ -1,6 +1,7 @@
 """Server-side apply on a real API server: what is created, changed, deleted, refused, cut short."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
@@ -10,10 +11,10 @@ from cut_line import cut_line
 
 from embedded_aws.kubernetes.client import ApiRefusal
 from trainshed.errors import Failure
-from trainshed.kubernetes.apply_progress import CutShort, apply_and_wait
+from trainshed.kubernetes.apply_progress import CutShort, NotReady, apply_and_wait
 from trainshed.kubernetes.applying import Applier
 from trainshed.kubernetes.job_template import JobPodPlan
-from trainshed.kubernetes.object_step import ApplyStep
+from trainshed.kubernetes.object_step import ApplyOutcome, ApplyStep
 from trainshed.kubernetes.objects import ObjectsPlan
 
 pytestmark = pytest.mark.server
@@ -303,6 +304,48 @@ def test_it_waits_until_the_plugins_run(api_server: ApiServer, plan: ObjectsPlan
     for plugin in ("gaudi", "efa"):
         run_pods(api_server, f"trainshed-{plan.namespace}-{plugin}")
     apply_and_wait([ours], steps, minutes=1, show=lambda _: None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadyOrNot:
+    """A stage of one step that is ready, or never is."""
+
+    name: str
+    ready: bool
+
+    def plan(self) -> tuple[ApplyStep, ...]:
+        return (ApplyStep(name=self.name, outcome=ApplyOutcome.CREATED),)
+
+    def apply(self) -> Iterator[ApplyStep]:
+        yield from self.plan()
+
+    def waiting(self) -> tuple[str, ...]:
+        return () if self.ready else (f"{self.name} does not run",)
+
+
+def shown(*stages: ReadyOrNot) -> list[str]:
+    """Return what is shown when nothing is waited for."""
+    said: list[str] = []
+    steps = [step for stage in stages for step in stage.plan()]
+    try:
+        apply_and_wait(stages, steps, minutes=0, show=said.append)
+    except NotReady as failed:
+        return [*said, *failed.lines]
+    return said
+
+
+def test_without_waiting_it_ends_before_what_needs_a_stage_that_is_not_ready() -> None:
+    """Kueue's webhooks refuse its queues while it does not run."""
+    chart, ill = (ReadyOrNot(name="chart", ready=each) for each in (True, False))
+    needs = ReadyOrNot(name="needs", ready=False)
+
+    assert shown(chart, needs) == ["chart: created", "needs: created"]
+    assert shown(ill, needs) == [
+        "chart: created",
+        "chart is applied, but not all of it is ready after 0 minutes; run the command again to "
+        "go on",
+        "chart does not run",
+    ]
 
 
 def run_pods(server: ApiServer, name: str) -> None:

@@ -47,7 +47,8 @@ def apply_and_wait(
     Args:
         stages: in their order.
         steps: what they have planned.
-        minutes: how long to wait for each stage after its last step; 0 for not at all.
+        minutes: how long to wait for each stage after its last step; with 0 not at all, but a stage
+            begins only after those before it are ready.
         show: called with each step, and with what is waited for.
 
     Raises:
@@ -61,7 +62,7 @@ def apply_and_wait(
             for step in stage.apply():
                 done.append(step.name)
                 show(f"{step.name}: {step.outcome}")
-            if minutes:
+            if minutes or stage is not stages[-1]:
                 _wait(stage, minutes, show)
     except NotReady:
         raise
