@@ -4,6 +4,7 @@ Each is the maker's; only its values are ours.
 """
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -122,7 +123,7 @@ def rendered(chart: Chart, locked: LockedChart, kubernetes: str) -> str:
 def _archive(name: str, locked: LockedChart) -> Path:
     """Return the file of a locked chart: from the cache, else from its registry."""
     file = _cached(locked.digest)
-    if not file.is_file():
+    if not os.access(file, os.R_OK):
         got = _pulled(locked.oci, locked.version, digest=locked.digest)
         if got.digest != locked.digest:
             raise _differs(name, f"the manifest in {locked.oci}", got.digest, locked.digest)

