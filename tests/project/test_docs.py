@@ -15,6 +15,9 @@ from trainshed.plan import load_fleet
 
 ROOT = Path(__file__).parents[2]
 CODE = re.compile(r"TS-[A-Z]+-[0-9]{3}")
+# Of `__all__`, what is a class.
+EXPORT = re.compile(r'^    "([A-Z]\w+)",$', re.MULTILINE)
+ROW = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
 SOURCES = [
     path
     for folder in ("src", "stacks", "constructs", "packer")
@@ -39,6 +42,14 @@ def test_the_site_shows_all_of_a_page(page: str) -> None:
 
 def test_the_readme_is_short_enough_to_be_read() -> None:
     assert len((ROOT / "README.md").read_bytes()) <= 9 * 1024
+
+
+def test_each_construct_has_a_row_that_says_what_it_is_for() -> None:
+    exported = (ROOT / "constructs/trainshed_constructs/__init__.py").read_text(encoding="utf-8")
+    constructs = {name for name in EXPORT.findall(exported) if name != "ConstructError"}
+    page = (ROOT / "docs/constructs.md").read_text(encoding="utf-8")
+
+    assert constructs == set(ROW.findall(page))
 
 
 def test_what_is_checked_names_rules_that_exist() -> None:
