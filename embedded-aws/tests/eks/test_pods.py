@@ -427,16 +427,18 @@ def test_a_pod_is_ready_when_its_probe_says_so(bench: PodBench) -> None:
         "ill": {"httpGet": {"path": "/missing", "port": 8000}},
         "open": {"tcpSocket": {"port": 8000}},
         "closed": {"tcpSocket": {"port": 8001}},
+        "unknown": {"tcpSocket": {"port": "nowhere"}},
     }
+    without = ("ill", "closed", "unknown")
     pods = {
         name: bench.start(web, {"ports": ports, "readinessProbe": {"periodSeconds": 1, **probe}})
         for name, probe in probes.items()
     }
 
     until(lambda: all(bench.container(pods[name]).get("ready") for name in ("well", "open")))
-    until(lambda: all("running" in bench.state(pods[name]) for name in ("ill", "closed")))
+    until(lambda: all("running" in bench.state(pods[name]) for name in without))
 
-    for name in ("ill", "closed"):
+    for name in without:
         assert not bench.container(pods[name])["ready"]
         conditions = {each["type"]: each for each in bench.pod(pods[name])["status"]["conditions"]}
         assert conditions["Ready"]["reason"] == "ContainersNotReady"

@@ -57,7 +57,8 @@ class Readiness:
     def _ask(self) -> bool:
         """Return whether the probe succeeds."""
         asked = self._probe.get("httpGet") or self._probe["tcpSocket"]
-        found = self._connect(self._port(asked["port"]))
+        port = self._port(asked["port"])
+        found = None if port is None else self._connect(port)
         if found is None:
             return False
         # In seconds of this machine: an answer does not come faster here.
@@ -66,9 +67,12 @@ class Readiness:
             return "tcpSocket" in self._probe or _is_fine(found, asked)
         return False
 
-    def _port(self, port: int | str) -> int:
+    def _port(self, port: int | str) -> int | None:
+        """Return the number of a port, which may be named; None if no port has the name."""
+        if isinstance(port, int):
+            return port
         named = {each.get("name"): each["containerPort"] for each in self._spec.get("ports", [])}
-        return int(named.get(port, port))
+        return named.get(port)
 
 
 def _is_fine(connection: socket, asked: Mapping[str, Any]) -> bool:
