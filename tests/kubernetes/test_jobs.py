@@ -296,6 +296,33 @@ def test_a_namespace_in_which_others_have_something_stays(make: Make) -> None:
     assert (again.objects, again.others) == ((), content.others)
 
 
+def test_a_kind_that_the_server_does_not_serve_is_not_asked_for(make: Make) -> None:
+    cluster = make(1)
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    version = {
+        "name": "v1",
+        "served": False,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"type": "object"}},
+    }
+    names = {"plural": "relics", "singular": "relic", "kind": "Relic", "listKind": "RelicList"}
+    spec = {"group": "old.example.com", "scope": "Namespaced", "names": names}
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "relics.old.example.com"},
+        "spec": {**spec, "versions": [version]},
+    }
+    cluster.call("POST", definitions, definition)
+
+    try:
+        content = find_content(cluster.server.client, cluster.server.cluster, cluster.plan.owned)
+    finally:
+        cluster.call("DELETE", f"{definitions}/relics.old.example.com")
+
+    assert content.others == ()
+
+
 @pytest.mark.parametrize("name", ["7-days", "A" * 128, "a-" * 60 + "z", "x_" * 40, "0"])
 def test_any_name_of_a_job_is_taken(make: Make, name: str) -> None:
     cluster = make(1)

@@ -66,8 +66,9 @@ def _custom(client: Client) -> Iterator[Any]:
     """Yield the kinds that definitions of custom resources add, each in one version."""
     for definition in client.list(CustomResourceDefinition):
         spec = definition.spec
-        if spec.scope == "Namespaced":
-            version = next(each.name for each in spec.versions if each.served)
+        # Of a kind that is no longer served there may be objects, which nobody can ask for.
+        served = [each.name for each in spec.versions if each.served]
+        if spec.scope == "Namespaced" and served:
             yield create_namespaced_resource(
-                spec.group, version, spec.names.kind, spec.names.plural
+                spec.group, served[0], spec.names.kind, spec.names.plural
             )
