@@ -12,6 +12,7 @@ from kube_clusters import IMAGE, JOBSETS, KubeCluster, make_cluster, planned, sc
 from embedded_aws.kubernetes.cache import unavailable
 from embedded_aws.kubernetes.control_plane import start
 from embedded_aws.kubernetes.settings import ControlPlaneSettings
+from trainshed.account.tags import CLUSTER_LABEL
 from trainshed.errors import Failure
 from trainshed.jobs.logs import log_lines
 from trainshed.jobs.model import EndCause, JobState
@@ -294,6 +295,19 @@ def test_a_namespace_in_which_others_have_something_stays(make: Make) -> None:
     assert cluster.call("GET", f"/api/v1/namespaces/{space}/persistentvolumeclaims/checkpoints")
     again = find_content(server.client, server.cluster, owned)
     assert (again.objects, again.others) == ((), content.others)
+
+
+def test_a_jobset_that_somebody_else_made_is_no_job(make: Make) -> None:
+    cluster = make(1)
+    theirs = cluster.jobset(cluster.submit(1))
+    [replicated] = theirs["spec"]["replicatedJobs"]
+    theirs["spec"]["replicatedJobs"] = [{**replicated, "name": name} for name in ("a", "b")]
+    theirs["metadata"] = {"name": "theirs", "labels": {CLUSTER_LABEL: cluster.plan.cluster}}
+    theirs["status"] = {}
+    cluster.call("POST", JOBSETS.format(cluster.plan.namespace), theirs)
+
+    assert len(cluster.scheduler.jobs()) == 1
+    assert cluster.scheduler.job("theirs") is None
 
 
 def test_a_kind_that_the_server_does_not_serve_is_not_asked_for(make: Make) -> None:

@@ -35,12 +35,17 @@ _AGAIN = Ending(
 _Object = Mapping[str, Any]
 
 
+def is_job(jobset: _Object) -> bool:
+    """Return whether trainshed made a JobSet; others may have any form."""
+    return NAME in jobset["metadata"].get("annotations", {})
+
+
 def read_listed(jobset: _Object) -> ListedJob:
     """Return a job among others."""
     metadata = jobset["metadata"]
     return ListedJob(
         job_id=metadata["name"],
-        name=metadata.get("annotations", {}).get(NAME, metadata["name"]),
+        name=metadata["annotations"][NAME],
         status=_status(jobset),
         reason=_ended(jobset),
         nodes=_nodes(jobset),

@@ -34,8 +34,9 @@ class KubeletLogs:
             token: time of the last line of the page before; None for all.
         """
         after = int(token or 0)
-        since = int(time.time() - after / _NANO) + _SKEW_SECONDS if token else None
-        lines = self.jobsets().log(stream.name, since=since)
+        since = int(time.time() - after / _NANO) + _SKEW_SECONDS if token else 0
+        # Further ahead, all is asked for: the API server takes nothing below 1.
+        lines = self.jobsets().log(stream.name, since=since if since > 0 else None)
         return _page([(at, line) for at, line in _timed(lines) if at > after], token)
 
     def end(self, stream: LogStream, most: int) -> LogPage:

@@ -20,12 +20,13 @@ from trainshed.kubernetes.jobsets import JobSets
 from trainshed.orchestrators.eks.described_job import (
     ENDED,
     QUEUED,
+    is_job,
     is_over,
     is_queued,
     read_job,
     read_listed,
 )
-from trainshed.orchestrators.eks.jobset import NAME, make_jobset
+from trainshed.orchestrators.eks.jobset import make_jobset
 from trainshed.orchestrators.eks.pod_logs import KubeletLogs
 from trainshed.orchestrators.eks.traits import SERVICE
 
@@ -116,7 +117,11 @@ class EksScheduler:
             UnseenJobs: the API server refuses, does not answer, or is not there.
         """
         with self._looking():
-            jobsets = [each for each in self.jobsets().all() if not (unfinished and is_over(each))]
+            jobsets = [
+                each
+                for each in self.jobsets().all()
+                if is_job(each) and not (unfinished and is_over(each))
+            ]
         return sorted(map(read_listed, jobsets), key=lambda job: job.created_at, reverse=True)
 
     def job(self, name: str) -> Job | None:
@@ -131,7 +136,7 @@ class EksScheduler:
             if not found:
                 named = [job.job_id for job in self.jobs() if job.name == name]
                 found = jobsets.get(named[0]) if named else None
-            if not found or NAME not in found["metadata"].get("annotations", {}):
+            if not found or not is_job(found):
                 return None
             job_id = found["metadata"]["name"]
             workload = jobsets.workload(found) if is_queued(found) else None
