@@ -34,7 +34,7 @@ _TOKEN_SECONDS = 3600
 _TOKEN_RENEWAL_SECONDS = _TOKEN_SECONDS * 4 // 5
 # What the kubelet allows pods that ask for no volume at /dev/shm.
 _SHARED_MEMORY = Memory(target="/dev/shm", mib=64)
-_FILE_MODE = 0o644
+_FILE_MODE, _READABLE = 0o644, 0o444
 _Object = Mapping[str, Any]
 
 
@@ -136,6 +136,8 @@ def mounts(container: _Object, volumes: Mapping[str, Volume]) -> tuple[list[Boun
         source = volume.folder / each.get("subPath", "")
         if not volume.read_only and not source.exists():
             source.mkdir(parents=True)
+            # From memory: as its volume's, by kubelets; else only root could write there.
+            source.chmod(volume.folder.stat().st_mode)
         bound.append(
             Bound(
                 source=str(source),
@@ -166,7 +168,7 @@ def _volume(
     folder.mkdir(exist_ok=True)
     folder.chmod(_EVERYONE)
     if kind in _FILES:
-        _write_files(folder, _FILES[kind](client, pod, source), source)
+        _write_files(client, pod, volume, folder)
     return Volume(folder=folder, read_only=kind in _FILES)
 
 
@@ -185,7 +187,7 @@ def update_volumes(client: ApiClient, pod: _Object, folder: Path) -> None:
             continue
         # What is gone, or refused for now, leaves the files as they are.
         with suppress(Waits, ApiRefusal):
-            _write_files(place, _FILES[kind](client, pod, each[kind]), each[kind])
+            _write_files(client, pod, each, place)
 
 
 def _folder(folder: Path, volume: _Object) -> Path:
@@ -196,8 +198,16 @@ def _age(folder: Path) -> float:
     return time.time() - folder.stat().st_mtime
 
 
-def _write_files(folder: Path, files: _Files, source: _Object) -> None:
-    """Make files the only ones of a folder; each is replaced as a whole."""
+def _write_files(client: ApiClient, pod: _Object, volume: _Object, folder: Path) -> None:
+    """Make a volume's files the only ones of its folder; each is replaced as a whole.
+
+    API reference, PodSecurityContext, `fsGroup`: that group may read them; here everybody may, for
+    containers do not have it.
+    """
+    [kind] = volume.keys() - {"name"}
+    source = volume[kind]
+    files: _Files = _FILES[kind](client, pod, source)
+    more = _READABLE if "fsGroup" in pod["spec"].get("securityContext", {}) else 0
     for path, wanted in files.items():
         file = folder / path
         if file.is_file() and file.read_bytes() == wanted.content:
@@ -205,7 +215,8 @@ def _write_files(folder: Path, files: _Files, source: _Object) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         new = file.with_name(f".{file.name}.new")
         new.write_bytes(wanted.content)
-        new.chmod(source.get("defaultMode", _FILE_MODE) if wanted.mode is None else wanted.mode)
+        mode = source.get("defaultMode", _FILE_MODE) if wanted.mode is None else wanted.mode
+        new.chmod(mode | more)
         new.replace(file)
     for file in [each for each in folder.rglob("*") if each.is_file()]:
         if str(file.relative_to(folder)) not in files:
