@@ -158,7 +158,7 @@ docs: $(VENV)/.installed $(VENV)/docs/.installed ## Build the documentation site
 	@python scripts/rule_pages.py build/pages/docs/rules
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/mkdocs build --strict    # --quiet would hide the warnings from --strict
 
-bench: setup ## Measure synthesis, the demo and the test suite; write docs/performance.md
+bench: kubernetes ## Measure synthesis, a real Kubernetes, the demo and the test suite; write docs/performance.md
 	@python scripts/bench.py
 
 lock: setup ## Compile requirements/*.txt and package-lock.json anew

@@ -4,6 +4,7 @@ Absolute times belong to the machine; the ratios are what the project promises. 
 turn, so that a noisy minute hits all of them, and a ratio is that of two runs of the same turn.
 """
 
+import itertools
 import json
 import os
 import re
@@ -79,6 +80,11 @@ EKS_COMMANDS = {
     "synthesis": ("app.py",),
     "lint": ("-m", "trainshed.cli", "lint", "{out}/TrainCluster.template.json"),
 }
+REVIEW = (sys.executable, "-m", "trainshed.cli", "review", "--base", "main")
+# By the number of nodes; the addresses of a VPC suffice for 744 of dl1.24xlarge.
+KUBERNETES_RUNS = {16: 1, 256: 3, 512: 1}
+# That the aims are for.
+KUBERNETES_NODES = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,6 +299,9 @@ def main() -> int:
         more_aims, lines = orchestrators(work, environment)
         aims += more_aims
         report += lines
+        more_aims, lines = kubernetes()
+        aims += more_aims
+        report += lines
         for measured in (preflight, demo):
             more, lines = measured()
             aims.append(more)
@@ -404,8 +413,16 @@ def orchestrators(
     aims = list[Aim]()
     lines = ["", "## Amazon EKS against AWS Batch", ""]
     lines += ["| what | Batch, CPU seconds | EKS, CPU seconds | x |", "|---|---|---|---|"]
-    for what, command in EKS_COMMANDS.items():
-        found = in_turn(FLEET_RUNS, {name: case(name, command) for name in files})
+    compared = {
+        what: {name: case(name, command) for name in files}
+        for what, command in EKS_COMMANDS.items()
+    }
+    compared["review"] = {
+        name: review_case(work / f"review-{name}", file, environment("review"))
+        for name, file in files.items()
+    }
+    for what, cases in compared.items():
+        found = in_turn(FLEET_RUNS, cases)
         shares = ratios(found["eks"].cpu_seconds, found["batch"].cpu_seconds)
         medians = [statistics.median(found[name].cpu_seconds) for name in files]
         figures = " | ".join(f"{each:.2f}" for each in (*medians, statistics.median(shares)))
@@ -416,11 +433,92 @@ def orchestrators(
     return aims, lines
 
 
+def review_case(folder: Path, cluster: Path, environment: Mapping[str, str]) -> Case:
+    """Return the review of a cluster of which one line is changed, with its base remembered."""
+    project = write_project(folder, cluster)
+    own = {**environment, "XDG_CACHE_HOME": f"{folder}-cache"}
+    file = project / "clusters" / cluster.name
+    text = file.read_text(encoding="utf-8")
+    measure(REVIEW, own, folder=project)
+    counts = itertools.count(2)
+
+    def review(watch: bool) -> Measure:
+        # Another line each time, so that nobody has judged its templates.
+        changed = text.replace("max: 16}", f"max: {next(counts)}}}")
+        file.write_text(changed, encoding="utf-8")
+        return measure(REVIEW, own, watch=watch, folder=project)
+
+    return review
+
+
+def kubernetes_run(nodes: int) -> dict[str, float]:
+    """Return what scripts/kubernetes_times.py finds with so many nodes."""
+    console.print(f"Kubernetes with {nodes} nodes")
+    command = ("-m", "trainshed.cli", "offline", "run", "--")
+    script = ("scripts/kubernetes_times.py", str(nodes))
+    measured = measure([sys.executable, *command, sys.executable, *script], os.environ)
+    found: dict[str, float] = json.loads(measured.output.splitlines()[-1])
+    return found
+
+
+def kubernetes() -> tuple[list[Aim], list[str]]:
+    """Report how long a control plane takes to start, to get its objects, and to place a job."""
+    found = {
+        nodes: [kubernetes_run(nodes) for _ in range(runs)]
+        for nodes, runs in KUBERNETES_RUNS.items()
+    }
+    aimed = found[KUBERNETES_NODES]
+
+    def figure(key: str, runs: Sequence[Mapping[str, float]] = aimed) -> str:
+        return f"{statistics.median(run[key] for run in runs):.1f}"
+
+    lines = ["", "## A real Kubernetes", ""]
+    lines += ["| control plane | seconds until it is ready | MB |", "|---|---|---|"]
+    lines.append(f"| as of a new EKS cluster | {figure('start')} | {figure('start_mb')} |")
+    lines.append(
+        f"| with the managers of JobSet and Kueue | {figure('managed')} | {figure('managed_mb')} |"
+    )
+    lines += ["", "| applied, without waiting for pods | seconds | again, unchanged |"]
+    lines += ["|---|---|---|"]
+    lines.append(f"| charts of JobSet and Kueue | {figure('charts')} | {figure('charts_again')} |")
+    lines.append(
+        f"| objects of a cluster, {KUBERNETES_NODES} nodes | {figure('objects')} "
+        f"| {figure('objects_again')} |"
+    )
+    lines += ["", "| nodes, and pods of one job | seconds until all are placed | MB then |"]
+    lines += ["|---|---|---|"]
+    lines += [
+        f"| {nodes} | {figure('placed', runs)} | {figure('nodes_mb', runs)} |"
+        for nodes, runs in found.items()
+    ]
+    # kube-controller-manager's reference: --kube-api-qps is 20 by default.
+    lines += [
+        "",
+        "Nodes are objects with the Leases of kubelets: nothing runs on them. Each controller",
+    ]
+    lines += ["of Kubernetes makes up to 20 requests a second by default, so 20 pods."]
+    aims = [
+        Aim(what=what, limit=limit, runs=[sum(run[key] for key in keys) for run in aimed])
+        for what, limit, keys in (
+            ("start of a control plane, seconds", 8, ("start",)),
+            ("its memory, MB", 700, ("start_mb",)),
+            ("start of one with JobSet and Kueue, seconds", 8, ("managed",)),
+            ("its memory with JobSet and Kueue, MB", 700, ("managed_mb",)),
+            (
+                f"charts and objects of {KUBERNETES_NODES} nodes applied, seconds",
+                20,
+                ("charts", "objects"),
+            ),
+            (f"{KUBERNETES_NODES} pods of a job placed, seconds", 30, ("placed",)),
+        )
+    ]
+    return aims, lines
+
+
 def reviews(
     projects: Mapping[str, Path], environment: Mapping[str, str]
 ) -> tuple[list[Aim], list[str]]:
     """Report how long a review of a change of one line takes, when its base is remembered."""
-    review = [sys.executable, "-m", "trainshed.cli", "review", "--base", "main"]
     aims: list[Aim] = []
     lines = ["", "## `trainshed review`, one line changed, base remembered", ""]
     lines += ["| project | synthesis, seconds | review, seconds | x the synthesis |"]
@@ -429,14 +527,14 @@ def reviews(
         own = {**environment, "XDG_CACHE_HOME": f"{folder}-cache"}
         file = min((folder / "clusters").iterdir())
         text = file.read_text(encoding="utf-8")
-        measure(review, own, folder=folder)
+        measure(REVIEW, own, folder=folder)
         synthesised, reviewed = [], []
         for run in range(FLEET_RUNS):
             console.print(f"run {run + 1} of {FLEET_RUNS}: review of {name}")
             # Another line each time, so that nobody has judged its templates.
             file.write_text(text.replace("max: 16}", f"max: {2 + run}}}"), encoding="utf-8")
             synthesised.append(measure([sys.executable, "app.py"], own, folder=folder).seconds)
-            reviewed.append(measure(review, own, folder=folder).seconds)
+            reviewed.append(measure(REVIEW, own, folder=folder).seconds)
         shares = ratios(reviewed, synthesised)
         figures = [statistics.median(each) for each in (synthesised, reviewed, shares)]
         lines.append(f"| {name} | {' | '.join(f'{figure:.2f}' for figure in figures)} |")
