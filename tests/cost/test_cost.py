@@ -122,6 +122,15 @@ def test_plain_ec2_nodes_are_there_all_the_time() -> None:
     assert not [entry for entry in cost.rows if "ECR" in entry.component]
 
 
+def test_the_volumes_of_system_nodes_are_paid_for() -> None:
+    plan = planned(orchestrator="eks")
+
+    cost = cluster_cost(plan, prices(on_demand=10, gp3=7.3))
+
+    # Two of 50 GiB.
+    assert row(cost, "root volumes of system nodes")[:2] == pytest.approx((1, 1))
+
+
 @pytest.mark.parametrize(
     ("capacity", "price"),
     [

@@ -5,7 +5,7 @@ from aws_cdk import aws_eks as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from trainshed.catalogue.kubernetes import SYSTEM_NODES, SYSTEM_TYPE
+from trainshed.catalogue.kubernetes import SYSTEM_GIB, SYSTEM_NODES, SYSTEM_TYPE
 from trainshed.interfaces import InterfaceKind, NetworkInterface
 from trainshed.plan import CapacityKind, CapacityPlan, RootVolumePlan
 from trainshed.plan.root_volume import GP3_IOPS, GP3_THROUGHPUT
@@ -13,7 +13,6 @@ from trainshed_constructs.compute.efa_launch_template import EfaLaunchTemplate
 from trainshed_constructs.kubernetes.managed_policies import managed_policies
 
 _Group = eks.CfnNodegroup
-_SYSTEM_GIB = 50
 _ONE_INTERFACE = NetworkInterface(
     card=0, device=0, kind=InterfaceKind.INTERFACE, reason="IP traffic of pods and the node"
 )
@@ -180,7 +179,7 @@ class SystemNodes(Construct):
             interfaces=[_ONE_INTERFACE],
             security_groups=[security_group],
             root_device="/dev/xvda",
-            root_volume=RootVolumePlan(gib=_SYSTEM_GIB, throughput=GP3_THROUGHPUT, iops=GP3_IOPS),
+            root_volume=RootVolumePlan(gib=SYSTEM_GIB, throughput=GP3_THROUGHPUT, iops=GP3_IOPS),
             capacity=CapacityPlan(kind=CapacityKind.ON_DEMAND),
             kms_key_arn=kms_key_arn,
             terminates=False,

@@ -12,6 +12,8 @@ from typing import Any
 WITHOUT_CONTROL_PLANE = frozenset({"cac1-az3", "use1-az3", "usw1-az2"})
 # What runs beside the jobs: DNS, the managers of JobSet and Kueue, agents. Two, so that one may go.
 SYSTEM_TYPE, SYSTEM_NODES = "m6i.large", 2
+# Of their root volumes.
+SYSTEM_GIB = 50
 _SOON = timedelta(days=90)
 
 

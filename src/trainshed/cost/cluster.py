@@ -157,5 +157,5 @@ def _remarks(plan: ClusterPlan) -> Iterator[str]:
         "counted"
     yield (
         "not priced: S3, data that leaves the region, metrics of CloudWatch, snapshots of AMIs, "
-        "your own KMS key, and the functions that run during a deployment"
+        "KMS keys, and the functions that run during a deployment"
     )

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from trainshed.catalogue.kubernetes import SYSTEM_NODES, SYSTEM_TYPE
+from trainshed.catalogue.kubernetes import SYSTEM_GIB, SYSTEM_NODES, SYSTEM_TYPE
 from trainshed.orchestrators.eks.plan import EksPlan
 from trainshed.parts.image import image_part, shown_image
 from trainshed.parts.job import job_facts
 from trainshed.parts.model import Arrow, Charge, Fact, PartResources, PlannedPart
 from trainshed.plan import ClusterPlan
-from trainshed.prices import EKS_HOUR, Purchase, instance_item
+from trainshed.prices import EKS_HOUR, GP3, Purchase, instance_item
 
 STARTS_JOBS = ("pods", "control-plane", "node-group")
 
@@ -53,6 +53,13 @@ def planned_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
             Charge(
                 component=f"system nodes, {SYSTEM_TYPE}",
                 item=instance_item(Purchase.ON_DEMAND, SYSTEM_TYPE),
+                least=SYSTEM_NODES,
+                most=SYSTEM_NODES,
+            ),
+            Charge(
+                component=f"root volumes of system nodes, gp3, {SYSTEM_GIB} GiB each",
+                item=GP3,
+                units=SYSTEM_GIB,
                 least=SYSTEM_NODES,
                 most=SYSTEM_NODES,
             ),
