@@ -20,6 +20,7 @@ from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from embedded_aws.job_settings import JobSettings
+from trainshed.aws import Region
 from trainshed.errors import TrainshedError
 from trainshed.plan import load_fleet
 from trainshed.ready_jobs import Work
@@ -294,12 +295,21 @@ def test_a_rehearsal_runs_a_job_on_the_nodes_and_has_no_faults_for_them(
     command = ("trainshed-launch", "sh", "-c", "echo $NODE_RANK of $NNODES")
     rehearsal = Rehearsal(cluster="PlainCluster", work=Work(command=command))
 
-    ended = run_job(rehearsal, aws, outputs(aws), lambda _, lines: printed.extend(lines))
+    region = Region("us-west-2", aws.client)
+    ended = run_job(rehearsal, aws, region, outputs(aws), lambda _, lines: printed.extend(lines))
 
     assert ended.status == "SUCCEEDED"
     assert "0 of 3" in printed
-    with pytest.raises(TrainshedError, match="--fault kill-child: it is for orchestrator batch"):
-        run_job(replace(rehearsal, fault=FaultKind.KILL_CHILD), aws, outputs(aws), lambda *_: None)
+    with pytest.raises(
+        TrainshedError, match="--fault kill-child: it is for orchestrator batch, eks"
+    ):
+        run_job(
+            replace(rehearsal, fault=FaultKind.KILL_CHILD),
+            aws,
+            region,
+            outputs(aws),
+            lambda *_: None,
+        )
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,13 @@ import pytest
 from trainshed.plan import Fleet, load_fleet
 
 ROOT = Path(__file__).parents[2]
+EKS_CLUSTER = """name: KubeCluster
+region: us-west-2
+orchestrator: eks
+instance: {type: trn1.32xlarge, nodes: {max: 2}}
+image: {uri: "registry.example/train:1"}
+kubernetes: {version: "1.35", access: [{role: Operator, policy: cluster-admin}]}
+"""
 APP = """
 import os, shutil
 shutil.copytree({!r}, os.environ["CDK_OUTDIR"], dirs_exist_ok=True)
@@ -21,7 +28,23 @@ def project(synthesise: Callable[[Fleet], Path], tmp_path_factory: pytest.TempPa
     folder = tmp_path_factory.mktemp("project")
     for name in ("clusters", "examples"):
         shutil.copytree(ROOT / name, folder / name)
-    assembly = synthesise(load_fleet(sorted((ROOT / "clusters").glob("*.yaml"))))
+    write_app(folder, synthesise(load_fleet(sorted((ROOT / "clusters").glob("*.yaml")))))
+    return folder
+
+
+@pytest.fixture
+def eks_project(
+    synthesise: Callable[[Fleet], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A project with a cluster of Amazon EKS alone, in which the test is."""
+    file = tmp_path / "clusters/kube.yaml"
+    file.parent.mkdir()
+    file.write_text(EKS_CLUSTER)
+    write_app(tmp_path, synthesise(load_fleet([file])))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_app(folder: Path, assembly: Path) -> None:
     (folder / "app.py").write_text(APP.format(str(assembly)))
     (folder / "cdk.json").write_text('{"app": "python3 app.py"}')
-    return folder

@@ -22,16 +22,18 @@ from terminal import session
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
 from trainshed.app.synthesis import SynthesisedStack
+from trainshed.aws import Region
 from trainshed.cli import main
 from trainshed.cli import rehearse as rehearse_command
 from trainshed.errors import TrainshedError
 from trainshed.jobs.model import Job
 from trainshed.nodes.exit_codes import PEER_LOST
+from trainshed.orchestrators import Orchestrator
 from trainshed.orchestrators.batch import faults
 from trainshed.ready_jobs import Work
 from trainshed.rehearse import deployment, rehearsal
 from trainshed.rehearse.deployment import deploy
-from trainshed.rehearse.faults import FaultKind, all_faults, check_possible
+from trainshed.rehearse.faults import FaultKind, check_possible, find_fault
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, job_path, run_job, with_files_here
 from trainshed.rehearse.workplace import Workplace, workplace
 
@@ -67,6 +69,7 @@ def run(cluster: tuple[EmbeddedAws, Mapping[str, str]]) -> Run:
         job = run_job(
             Rehearsal(cluster="TrainCluster", nodes=nodes, work=Work(command=command), fault=fault),
             aws,
+            Region("us-west-2", aws.client),
             outputs,
             lambda _, lines: printed.extend(lines),
         )
@@ -201,7 +204,7 @@ def test_a_node_that_lacks_its_devices_is_named_and_replaced(
 def test_a_job_starts_although_its_main_node_is_late(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(faults, "_LATE_SECONDS", 3)
+    monkeypatch.setattr("trainshed.rehearse.faults.LATE_SECONDS", 3)
 
     job, said = run(*LAUNCH, "echo", "started", fault=FaultKind.LATE_MAIN_NODE)
 
@@ -266,9 +269,9 @@ def test_files_that_go_with_the_job_keep_their_names(monkeypatch: pytest.MonkeyP
     assert command == [*words[:2], str(ROOT / "README.md")]
 
 
-def test_every_fault_says_what_must_be_seen() -> None:
-    assert set(all_faults()) == set(FaultKind)
-    assert all(behaviour.expected for behaviour in all_faults().values())
+@pytest.mark.parametrize("kind", FaultKind)
+def test_every_fault_says_what_must_be_seen(kind: FaultKind) -> None:
+    assert find_fault(kind, Orchestrator.BATCH, "TrainCluster").expected
 
 
 def test_the_network_of_the_machine_is_never_cut() -> None:

@@ -1,8 +1,9 @@
 """An embedded AWS for tests: clients, deployments, reset."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,23 @@ class EmbeddedAws:
     def client(self, service: str, *, account: str | None = None, region: str | None = None) -> Any:
         """Return a boto3 client of an account and region; by default the first ones."""
         return self.settings.client(service, account=account, region=region)
+
+    def client_of_role(self, role: str) -> Callable[[str], Any]:
+        """Return what makes boto3 clients, by their services, of a session of a role.
+
+        Args:
+            role: its ARN.
+        """
+        from boto3.session import Session
+
+        given = self.client("sts").assume_role(RoleArn=role, RoleSessionName="tests")["Credentials"]
+        session = Session(
+            given["AccessKeyId"],
+            given["SecretAccessKey"],
+            given["SessionToken"],
+            region_name=self.settings.regions[0],
+        )
+        return partial(session.client, endpoint_url=self.endpoint)
 
     def reset(self, *, as_of: str | None = None) -> None:
         """Empty every account and seed it again.

@@ -24,7 +24,7 @@ from trainshed.jobs.model import Job, JobState
 from trainshed.jobs.sent_files import pack
 from trainshed.jobs.submission import launched
 from trainshed.ready_jobs import Work, rehearsal_on
-from trainshed.rehearse.faults import FaultKind, all_faults, check_possible
+from trainshed.rehearse.faults import FaultKind, check_possible
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse, with_files_here
 from trainshed.rehearse.workplace import workplace
 
@@ -124,7 +124,7 @@ def run(
         columns=("stage", "seconds"),
     )
     if fault:
-        say(f"expected with {fault}: {all_faults()[fault].expected}")
+        say(f"expected with {fault}: {result.expected}")
     attempts = "1 attempt" if len(job.attempts) == 1 else f"{len(job.attempts)} attempts"
     reason = f": {job.reason}" if job.reason else ""
     say(f"the job has {job.status} after {attempts}{reason}")

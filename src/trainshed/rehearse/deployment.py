@@ -12,7 +12,7 @@ from trainshed.errors import TrainshedError
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.orchestrators import ORCHESTRATOR_OUTPUT, traits
 
-_CHANNEL = re.compile(r"/trainshed/ami/([a-z]+)/([a-z0-9]+)/[A-Za-z0-9_.-]+")
+_CHANNEL = re.compile(r"/trainshed/ami/([a-z]+)/([a-z0-9.-]+)/[A-Za-z0-9_.-]+")
 
 
 def synthesised(cluster: str, output: Path) -> dict[str, SynthesisedStack]:

@@ -4,9 +4,14 @@ The part `faults` of an orchestrator has its own: `FAULTS`, `child_processes` fo
 processes of a child, and `job_image` where jobs run in containers.
 """
 
+import os
+import signal
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 import psutil
 
@@ -50,9 +55,65 @@ class Behaviour:
     of_child: bool = False
 
 
-def all_faults() -> Mapping[FaultKind, Behaviour]:
-    """Return the faults of all orchestrators."""
-    return {kind: each for name in Orchestrator for kind, each in _faults(name).items()}
+# The child that a fault hits.
+CHILD = 1
+LATE_SECONDS = 30
+_WRAPPED = 'if [ "${variable}" = {index} ]; then {first}; fi; exec "$@"'
+
+
+def late_main_node(variable: str, command: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a command that begins later on the main node.
+
+    Args:
+        variable: by which a node knows its number.
+        command: of every node.
+    """
+    script = _WRAPPED.format(variable=variable, index=0, first=f"sleep {LATE_SECONDS}")
+    return ("sh", "-c", script, "late", *command)
+
+
+def child_never_starts(variable: str, command: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a command that never begins on the child; the arguments are as of `late_main_node`."""
+    script = _WRAPPED.format(variable=variable, index=CHILD, first="exec sleep 86400")
+    return ("sh", "-c", script, "never", *command)
+
+
+def kill(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
+    """Kill processes, as the kernel does that has no memory left."""
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(signal.SIGKILL)
+
+
+def cut_network(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
+    """Cut the network in which processes are, which is not this machine's."""
+    process = processes[0]
+    assert not _network(process.pid).samefile(_network(os.getpid()))
+    enter = ["nsenter", f"--target={process.pid}", "--net"]
+    subprocess.run([*enter, "ip", "link", "set", "eth0", "down"], check=True)
+
+
+def _network(pid: int) -> Path:
+    return Path(f"/proc/{pid}/ns/net")
+
+
+def processes_with(aws: EmbeddedAws, variable: str, value: str) -> list[psutil.Process]:
+    """Return the processes of jobs in whose environment a variable has a value."""
+    found = []
+    for process in psutil.Process(aws.server.process.pid).children(recursive=True):
+        with suppress(psutil.Error):
+            if process.environ().get(variable) == value:
+                found.append(process)
+    return found
+
+
+def _kinds_during() -> list[FaultKind]:
+    """Return the faults that happen while a job runs, of all orchestrators."""
+    return [
+        kind
+        for kind in FaultKind
+        if any(kind in _faults(name) and _faults(name)[kind].during for name in Orchestrator)
+    ]
 
 
 def find_fault(kind: FaultKind, orchestrator: Orchestrator, cluster: str) -> Behaviour:
@@ -82,7 +143,7 @@ def check_possible(fault: FaultKind | None, *, loopback: bool, after: str | None
     Raises:
         TrainshedError: it needs network namespaces, or does not happen after a line.
     """
-    waiting = [kind for kind, each in all_faults().items() if each.during]
+    waiting = _kinds_during()
     if after is not None and fault not in waiting:
         raise TrainshedError(f"--fault-after is for the faults {', '.join(waiting)}; leave it out")
     reason = "leave out --loopback" if loopback else namespaces_unavailable()

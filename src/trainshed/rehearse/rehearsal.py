@@ -25,13 +25,15 @@ from trainshed.jobs.submission import Submission
 from trainshed.offline.image import add_image
 from trainshed.orchestrators import ORCHESTRATOR_OUTPUT, Orchestrator, part, traits
 from trainshed.ready_jobs import Work
-from trainshed.rehearse import deployment
+from trainshed.rehearse import deployment, kubernetes
 from trainshed.rehearse.faults import FaultKind, find_fault
 from trainshed.rehearse.workplace import Workplace
 from trainshed.spec import read_spec
 
 # The time limit of a queue for missing capacity, two hours by default, takes some seconds.
 _FAST = 2_000
+# A control plane takes nine minutes, and its nodes three.
+_FAST_EKS = 300
 # Unless a number is given.
 _NODES = 4
 # The account and its limits are our own: nobody is slowed down.
@@ -74,27 +76,29 @@ class Result:
     Attributes:
         job: as it ended.
         seconds: of each stage, by its name.
+        expected: what its fault was to do; empty without one.
     """
 
     job: Job
     seconds: Mapping[str, float]
+    expected: str
 
 
 class Stages:
     """The stages of a rehearsal and how long they took.
 
     Args:
-        show: gets each stage as it begins.
+        show: gets each stage as it begins, and steps within it.
     """
 
     def __init__(self, show: Callable[[str], None]) -> None:
         self.seconds: dict[str, float] = {}
-        self._show = show
+        self.show = show
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Measure a stage."""
-        self._show(name)
+        self.show(name)
         began = monotonic()
         yield
         self.seconds[name] = monotonic() - began
@@ -123,18 +127,30 @@ def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Se
     with job_path():
         with stages.stage("synthesise the cluster"):
             stacks = deployment.synthesised(rehearsal.cluster, place.temporary / "cdk.out")
+        on_eks = kubernetes.EKS_OUTPUT in stacks[rehearsal.cluster].template.get("Outputs", {})
+        if on_eks:
+            kubernetes.check_machine(loopback=rehearsal.loopback)
         with stages.stage("start the embedded AWS"):
-            settings = _settings(rehearsal, stacks[rehearsal.cluster].region, as_of)
+            settings = _settings(rehearsal, stacks[rehearsal.cluster].region, as_of, on_eks)
             server = start(settings, log=place.log)
         try:
             aws = EmbeddedAws(server)
+            region = Region(settings.regions[0], aws.client)
+            templates = {name: stack.template for name, stack in stacks.items()}
             with stages.stage("deploy the cluster"):
-                outputs = deployment.deploy(
-                    aws, {name: stack.template for name, stack in stacks.items()}
-                )
+                if on_eks:
+                    kubernetes.make_roles(aws, templates)
+                outputs = deployment.deploy(aws, templates)
+            if on_eks:
+                with stages.stage("apply what Kubernetes needs"):
+                    manifest = place.temporary / "cdk.out/kube" / f"{rehearsal.cluster}.yaml"
+                    region = kubernetes.prepare(aws, outputs, manifest, stages.show)
             with stages.stage("run the job"):
-                job = run_job(rehearsal, aws, outputs, seen)
-            return Result(job=job, seconds=stages.seconds)
+                job = run_job(rehearsal, aws, region, outputs, seen)
+            orchestrator = Orchestrator(outputs[ORCHESTRATOR_OUTPUT])
+            kind = rehearsal.fault
+            expected = find_fault(kind, orchestrator, rehearsal.cluster).expected if kind else ""
+            return Result(job=job, seconds=stages.seconds, expected=expected)
         finally:
             server.stop()
 
@@ -147,18 +163,22 @@ def _check_nodes(rehearsal: Rehearsal, most: int) -> None:
         )
 
 
-def _settings(rehearsal: Rehearsal, region: str, as_of: date | None) -> ServerSettings:
-    fast = rehearsal.fault is FaultKind.INSUFFICIENT_CAPACITY
+def _settings(
+    rehearsal: Rehearsal, region: str, as_of: date | None, on_eks: bool
+) -> ServerSettings:
+    speed = _FAST if rehearsal.fault is FaultKind.INSUFFICIENT_CAPACITY else 1
     return ServerSettings(
         regions=(region,),
         as_of=as_of,
-        jobs=JobSettings(loopback=rehearsal.loopback, speed=_FAST if fast else 1),
+        jobs=JobSettings(loopback=rehearsal.loopback, speed=_FAST_EKS if on_eks else speed),
+        kubernetes=on_eks,
     )
 
 
 def run_job(
     rehearsal: Rehearsal,
     aws: EmbeddedAws,
+    region: Region,
     outputs: Mapping[str, str],
     seen: Seen,
 ) -> Job:
@@ -167,6 +187,7 @@ def run_job(
     Args:
         rehearsal: what to rehearse.
         aws: where the cluster is, and nothing else.
+        region: that it is in, by whose credentials the job is submitted.
         outputs: of the cluster's stack.
         seen: as for `rehearse`.
 
@@ -174,7 +195,6 @@ def run_job(
         TrainshedError: the cluster has fewer nodes, or nodes that have no faults; the fault needs
             two nodes; or the job ended before its fault.
     """
-    region = Region(aws.settings.regions[0], aws.client)
     scheduler = find_scheduler(region, rehearsal.cluster)
     orchestrator = Orchestrator(outputs[ORCHESTRATOR_OUTPUT])
     kind = rehearsal.fault

@@ -1,24 +1,27 @@
 """Faults of a multi-node job of AWS Batch."""
 
-import os
-import signal
-import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
+from functools import partial
 
 import psutil
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from trainshed.aws import Region
-from trainshed.rehearse.faults import Behaviour, FaultKind
+from trainshed.rehearse.faults import (
+    CHILD,
+    LATE_SECONDS,
+    Behaviour,
+    FaultKind,
+    child_never_starts,
+    cut_network,
+    kill,
+    late_main_node,
+    processes_with,
+)
 
-# The child that a fault hits.
-_CHILD = 1
-# Of a main node, and of a child: what its shell does before its command.
-_WRAPPED = 'if [ "$AWS_BATCH_JOB_NODE_INDEX" = {index} ]; then {first}; fi; exec "$@"'
-_LATE_SECONDS = 30
+# By which a node knows its number.
+_INDEX = "AWS_BATCH_JOB_NODE_INDEX"
 # The instance that the child has first lacks its devices, for as long as it is there. There the
 # variable says what our images for accelerators say, whichever it is: trainshed-launch then looks
 # for the devices that the job definition counts on.
@@ -39,50 +42,17 @@ def job_image(region: Region, outputs: Mapping[str, str]) -> str:
     return str(group["container"]["image"])
 
 
-def _late(command: tuple[str, ...]) -> tuple[str, ...]:
-    first = f"sleep {_LATE_SECONDS}"
-    return ("sh", "-c", _WRAPPED.format(index=0, first=first), "late", *command)
-
-
-def _never(command: tuple[str, ...]) -> tuple[str, ...]:
-    return ("sh", "-c", _WRAPPED.format(index=_CHILD, first="exec sleep 86400"), "never", *command)
-
-
 def _lacks_devices(command: tuple[str, ...]) -> tuple[str, ...]:
-    return ("sh", "-c", _LACKS_DEVICES.format(index=_CHILD), "lacks-devices", *command)
-
-
-def _kill_child(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
-    for process in processes:
-        with suppress(psutil.NoSuchProcess):
-            process.send_signal(signal.SIGKILL)
-
-
-def _cut_network(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
-    process = processes[0]
-    # Never that of this machine.
-    assert not _network(process.pid).samefile(_network(os.getpid()))
-    enter = ["nsenter", f"--target={process.pid}", "--net"]
-    subprocess.run([*enter, "ip", "link", "set", "eth0", "down"], check=True)
-
-
-def _network(pid: int) -> Path:
-    return Path(f"/proc/{pid}/ns/net")
+    return ("sh", "-c", _LACKS_DEVICES.format(index=CHILD), "lacks-devices", *command)
 
 
 def child_processes(aws: EmbeddedAws, job: str) -> list[psutil.Process]:
     """Return the processes of the child's command; none before it starts and after it ends."""
-    mark = f"{job}#{_CHILD}"
-    found = []
-    for process in psutil.Process(aws.server.process.pid).children(recursive=True):
-        with suppress(psutil.Error):
-            if process.environ().get("AWS_BATCH_JOB_ID") == mark:
-                found.append(process)
-    return found
+    return processes_with(aws, "AWS_BATCH_JOB_ID", f"{job}#{CHILD}")
 
 
 def _terminate_host(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
-    [child] = aws.client("batch").describe_jobs(jobs=[f"{job}#{_CHILD}"])["jobs"]
+    [child] = aws.client("batch").describe_jobs(jobs=[f"{job}#{CHILD}"])["jobs"]
     instance = child["container"]["containerInstanceArn"].rpartition("/")[2]
     aws.client("ec2").terminate_instances(InstanceIds=[instance])
 
@@ -106,22 +76,23 @@ def _no_log_group(aws: EmbeddedAws, outputs: Mapping[str, str]) -> None:
 
 FAULTS: Mapping[FaultKind, Behaviour] = {
     FaultKind.LATE_MAIN_NODE: Behaviour(
-        expected=f"the job starts {_LATE_SECONDS} seconds later", wrap=_late
+        expected=f"the job starts {LATE_SECONDS} seconds later",
+        wrap=partial(late_main_node, _INDEX),
     ),
     FaultKind.CHILD_NEVER_STARTS: Behaviour(
         expected="trainshed-launch names node 1 after its --wait, and the job is tried again",
-        wrap=_never,
+        wrap=partial(child_never_starts, _INDEX),
         of_child=True,
     ),
     FaultKind.KILL_CHILD: Behaviour(
         expected="trainshed-launch says that node 1 is lost, and the job is tried again",
-        during=_kill_child,
+        during=kill,
         of_child=True,
     ),
     FaultKind.CUT_NETWORK: Behaviour(
         expected="after 30 seconds of silence trainshed-launch says that node 1 is lost, and the "
         "job is tried again",
-        during=_cut_network,
+        during=cut_network,
         of_child=True,
     ),
     FaultKind.TERMINATE_HOST: Behaviour(

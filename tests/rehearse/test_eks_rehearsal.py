@@ -1,0 +1,72 @@
+"""Rehearsals on Amazon EKS: a real API server, JobSet's and Kueue's own managers, nodes that go."""
+
+import pytest
+from command_line import runner
+
+from embedded_aws.hosts.network import namespaces_unavailable
+from embedded_aws.kubernetes.cache import unavailable
+from trainshed.cli import main
+from trainshed.errors import TrainshedError
+from trainshed.ready_jobs import Work
+from trainshed.rehearse.faults import FaultKind
+from trainshed.rehearse.kubernetes import check_machine
+from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse
+from trainshed.rehearse.workplace import workplace
+
+pytestmark = pytest.mark.server
+# The first attempt goes on until something ends it.
+STEPS = '[ "$TRAINSHED_ATTEMPT" = 0 ] || exit 0; echo step; exec sleep 600'
+
+
+@pytest.fixture
+def machine() -> None:
+    """One that can have such a rehearsal."""
+    if reason := unavailable() or namespaces_unavailable():
+        pytest.skip(reason)
+
+
+@pytest.mark.usefixtures("machine", "eks_project")
+def test_a_node_that_goes_has_all_nodes_start_again() -> None:
+    printed: list[str] = []
+    rehearsal = Rehearsal(
+        cluster="KubeCluster",
+        nodes=2,
+        work=Work(command=("trainshed-launch", "sh", "-c", STEPS)),
+        fault=FaultKind.TERMINATE_HOST,
+    )
+
+    with workplace() as place:
+        result = rehearse(
+            rehearsal,
+            place,
+            stages=Stages(printed.append),
+            seen=lambda _, lines: printed.extend(lines),
+        )
+        place.log.unlink()
+
+    assert (result.job.status, len(result.job.attempts)) == ("Completed", 2), printed
+    assert "chart jobset 0.12.0: created" in printed
+    assert "chart kueue 0.19.2: created" in printed
+    assert any("is lost" in line for line in printed)
+    assert "all nodes start again" in result.expected
+    assert "apply what Kubernetes needs" in result.seconds
+
+
+@pytest.mark.usefixtures("machine", "eks_project")
+def test_the_command_says_how_each_node_ended(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = runner("trainshed", main, capsys, monkeypatch)
+
+    answer = run("rehearse", "KubeCluster", "--fault", "kill-child", "--", "sh", "-c", STEPS)
+
+    # The main node's pod may be deleted before it has ended by itself.
+    assert answer.code in (137, 197)
+    assert "step" in answer.out
+    assert "expected with kill-child: node 1 ends with exit code 137" in answer.out
+    assert "failed with exit code 137 matching FailJob rule" in answer.out
+
+
+def test_a_machine_that_cannot_have_one_is_told_why() -> None:
+    with pytest.raises(TrainshedError, match=r"needs JobSet's manager.*: leave out --loopback"):
+        check_machine(loopback=True)
