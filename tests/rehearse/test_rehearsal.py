@@ -430,20 +430,6 @@ def test_what_is_no_cluster_that_takes_jobs_is_refused(
     )
 
 
-def test_a_cluster_of_kubernetes_is_refused_before_anything_is_deployed(
-    rehearse: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    template = {"Outputs": {"Orchestrator": {"Value": "eks"}}}
-    monkeypatch.setattr(
-        deployment, "synthesise", lambda *_: {"TrainCluster": stack("TrainCluster", template)}
-    )
-
-    answer = rehearse("rehearse", "TrainCluster", "--", "true")
-
-    assert answer.code == 2
-    assert "TrainCluster has orchestrator eks, whose jobs cannot be rehearsed yet" in answer.err
-
-
 def test_a_rehearsal_that_is_stopped_leaves_no_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

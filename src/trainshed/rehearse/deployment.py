@@ -10,7 +10,7 @@ from embedded_aws.embedded import EmbeddedAws
 from trainshed.app.synthesis import SynthesisedStack, read_app, synthesise
 from trainshed.errors import TrainshedError
 from trainshed.offline.stand_in import add_stand_in
-from trainshed.orchestrators import ORCHESTRATOR_OUTPUT, traits
+from trainshed.orchestrators import ORCHESTRATOR_OUTPUT
 
 _CHANNEL = re.compile(r"/trainshed/ami/([a-z]+)/([a-z0-9.-]+)/[A-Za-z0-9_.-]+")
 
@@ -24,7 +24,7 @@ def synthesised(cluster: str, output: Path) -> dict[str, SynthesisedStack]:
 
     Raises:
         TrainshedError: there is no project here, it does not synthesise, or has no such
-            cluster that takes jobs, or Kubernetes runs them.
+            cluster that takes jobs.
     """
     stacks = synthesise(read_app(Path()), output)
     clusters = [
@@ -36,12 +36,6 @@ def synthesised(cluster: str, output: Path) -> dict[str, SynthesisedStack]:
         raise TrainshedError(
             f"there is no cluster {cluster!r} that takes jobs here; those that do are: "
             f"{', '.join(clusters) or 'none'}"
-        )
-    orchestrator = stacks[cluster].template["Outputs"][ORCHESTRATOR_OUTPUT]["Value"]
-    if traits(orchestrator).control_plane:
-        raise TrainshedError(
-            f"{cluster} has orchestrator {orchestrator}, whose jobs cannot be rehearsed yet; "
-            "docs/eks.md says how to deploy it to the embedded AWS"
         )
     ordered: dict[str, SynthesisedStack] = {}
 
