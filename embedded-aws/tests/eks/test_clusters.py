@@ -113,6 +113,19 @@ def test_a_cluster_is_refused(bench: EksBench, fields: dict[str, Any], refusal: 
     assert refusal in bench.refusal(bench.eks.create_cluster, **bench.cluster_fields(**fields))
 
 
+@pytest.mark.parametrize("cidr", ["10.0.0.0/8", "203.0.113.0/24", "office"])
+def test_a_public_range_that_nobody_on_the_internet_has_is_refused(
+    bench: EksBench, cidr: str
+) -> None:
+    vpc = {"subnetIds": bench.subnets, "publicAccessCidrs": ["52.94.76.0/24", cidr]}
+
+    refused = bench.refusal(
+        bench.eks.create_cluster, **bench.cluster_fields(resourcesVpcConfig=vpc)
+    )
+
+    assert f"CIDRs are not allowed in publicAccessCidrs: [{cidr}]" in refused
+
+
 def test_a_cluster_in_one_zone_is_refused(bench: EksBench) -> None:
     vpc = {"subnetIds": bench.subnets[:1]}
 

@@ -59,6 +59,26 @@ def check_network(call: Call, subnet_ids: Sequence[str], group_ids: Sequence[str
     return subnets
 
 
+def check_public_ranges(asked: Sequence[str]) -> None:
+    """Refuse ranges of addresses that nobody on the internet has.
+
+    The words: errors in public issues, for private ranges and for those of documents. That others
+    which are reserved, and what is no range, get the same: inferred.
+    """
+    refused = [each for each in asked if not _is_public(each)]
+    if refused:
+        raise invalid(
+            f"The following CIDRs are not allowed in publicAccessCidrs: [{', '.join(refused)}]"
+        )
+
+
+def _is_public(asked: str) -> bool:
+    try:
+        return not IPv4Network(asked).is_private
+    except ValueError:
+        return False
+
+
 def service_range(call: Call, asked: str | None, vpc_id: str) -> str:
     """Return the service CIDR of a cluster.
 

@@ -146,7 +146,7 @@ def endpoint_access(vpc: Row) -> Row:
     """Return a resourcesVpcConfig with the defaults of the endpoint's access.
 
     Raises:
-        Refusal: nobody would reach the endpoint.
+        Refusal: nobody would reach the endpoint, or a range is refused.
     """
     public = vpc.get("endpointPublicAccess", True)
     filled = {
@@ -155,6 +155,7 @@ def endpoint_access(vpc: Row) -> Row:
         "endpointPublicAccess": public,
         "publicAccessCidrs": (vpc.get("publicAccessCidrs") or ["0.0.0.0/0"]) if public else [],
     }
+    cluster_network.check_public_ranges(filled["publicAccessCidrs"])
     if not public and not filled["endpointPrivateAccess"]:
         raise invalid("Private and public endpoint access cannot be false")
     return filled
