@@ -336,6 +336,7 @@ def test_addresses_of_pods_count(problems: Problems) -> None:
     [
         ({}, "TS-EKS-020"),
         ({"access": [{"role": "Ml"}], "public_cidrs": ["0.0.0.0/0"]}, "TS-EKS-021"),
+        ({"access": [{"role": "Ml"}], "public_cidrs": ["0.0.0.0/1", "128.0.0.0/1"]}, "TS-EKS-021"),
         ({"access": [{"role": "Ml"}], "version": "1.34"}, "TS-EKS-023"),
     ],
 )

@@ -1,7 +1,7 @@
 """Rules over the plans of clusters of Amazon EKS."""
 
 from collections.abc import Iterator
-from ipaddress import IPv4Network
+from ipaddress import IPv4Network, collapse_addresses
 
 from trainshed.catalogue import AcceleratorFamily, increase_command
 from trainshed.catalogue.kubernetes import default_kubernetes
@@ -107,7 +107,8 @@ kubernetes:
 )
 def open_to_the_internet(plan: ClusterPlan) -> Iterator[Violation]:
     """The ranges are those of somebody."""
-    if _EVERYWHERE in _eks(plan).control_plane.public_cidrs:
+    # Two halves are all, too.
+    if _EVERYWHERE in collapse_addresses(_eks(plan).control_plane.public_cidrs):
         yield Violation(
             path=("kubernetes", "public_cidrs"),
             message="every address of the internet reaches the API server",
