@@ -26,6 +26,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.table import Table
 
+from embedded_aws.hosts.image_files import containers_unavailable
 from trainshed.aws import Region, regions
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -187,19 +188,34 @@ def cdk_deploy(folder: Path) -> Sequence[str]:
 
 
 def show_eks(demo: Demo, region: Region, folder: Path) -> Sequence[str]:
-    """Deploy a cluster of Amazon EKS, and give Kubernetes what it needs; return what came of it."""
-    prepare(demo, folder, EKS_CELL, "-c", f"clusters={EKS_FILE}")
+    """Deploy a cluster of Amazon EKS, give Kubernetes what it needs, run a job where it can run.
+
+    Args:
+        demo: it.
+        region: of the embedded AWS.
+        folder: for the cluster file and its lock, which stay out of the checkout.
+
+    Returns:
+        What came of it.
+    """
+    file = str(shutil.copy(ROOT / EKS_FILE, folder))
+    # JobSet's and Kueue's programs run in containers.
+    no_job = containers_unavailable()
+    if not no_job:
+        with demo.step("trainshed kube lock: add-ons, and the charts of JobSet and Kueue") as step:
+            step.run(["trainshed", "kube", "lock", file])
+    prepare(demo, folder, EKS_CELL, "-c", f"clusters={file}")
     with demo.step(f"roles of its users, which you make by hand: {', '.join(EKS_ROLES)}"):
         for name in EKS_ROLES:
             make_role(region, name)
     with demo.step(f"cdk deploy {CLUSTER}: on AWS the control plane takes ten minutes") as step:
         step.run([*cdk_deploy(folder), "--concurrency", "4", CLUSTER])
     operator, user = (credentials(region, name) for name in EKS_ROLES)
-    with demo.step(f"trainshed kube apply, as {EKS_ROLES[0]}: device plugins and more") as step:
-        step.run(["trainshed", "kube", "apply", EKS_FILE], environment=operator)
+    with demo.step(f"trainshed kube apply, as {EKS_ROLES[0]}: charts, plugins and more") as step:
+        step.run(["trainshed", "kube", "apply", file], environment=operator)
     with demo.step(f"trainshed kube nodes, as {EKS_ROLES[1]}") as step:
         # It fails when one is not as planned.
-        found = step.run(["trainshed", "kube", "nodes", EKS_FILE, "--json"], environment=user)
+        found = step.run(["trainshed", "kube", "nodes", file, "--json"], environment=user)
     planned, nodes = (json.loads(found)[name] for name in ("planned", "nodes"))
     shown = [*planned["devices"], "hugepages-2Mi", "memory"]
     # Without domains, so that it fits a terminal of 80 columns.
@@ -208,7 +224,12 @@ def show_eks(demo: Demo, region: Region, folder: Path) -> Sequence[str]:
         name = node["name"].partition(".")[0]
         table.add_row(name, *(node["allocatable"][each] for each in shown))
     demo.console.print(table)
-    return [f"all {len(nodes)} nodes have what was planned"]
+    results = [f"all {len(nodes)} nodes have what was planned"]
+    if no_job:
+        return [*results, f"a job: not shown, as {no_job}"]
+    with demo.step("a stand-in for the container image of jobs") as step:
+        step.run(["trainshed", "offline", "image", file])
+    return [*results, run_job(demo, "mpirun", user)]
 
 
 def make_role(region: Region, name: str) -> None:
@@ -216,7 +237,10 @@ def make_role(region: Region, name: str) -> None:
     account = os.environ["CDK_DEFAULT_ACCOUNT"]
     people = {"AWS": f"arn:aws:iam::{account}:root"}
     trust = {"Effect": "Allow", "Principal": people, "Action": "sts:AssumeRole"}
-    actions = ["eks:DescribeCluster", "cloudformation:DescribeStacks"]
+    actions = [
+        *("cloudformation:DescribeStacks", "cloudformation:ListStackResources"),
+        "eks:DescribeCluster",
+    ]
     allowed = {"Effect": "Allow", "Action": actions, "Resource": "*"}
     assumed, policy = (
         json.dumps({"Version": "2012-10-17", "Statement": [each]}) for each in (trust, allowed)
@@ -241,13 +265,24 @@ def credentials(region: Region, role: str) -> dict[str, str]:
 def run_jobs(demo: Demo) -> Iterator[str]:
     """Run an all-reduce by each launcher that is installed; yield what came out."""
     launchers = ["mpirun", *(["torchrun"] if importlib.util.find_spec("torch") else [])]
-    for launcher in launchers:
-        title = f"a job on {NODES} nodes: all-reduce of {RANKS} ranks by {launcher}"
-        with demo.step(title) as step:
-            printed = step.run([sys.executable, str(ROOT / "scripts/demo_job.py"), launcher])
-        yield f"{launcher}: {printed.splitlines()[-1]}"
+    yield from (run_job(demo, launcher) for launcher in launchers)
     if len(launchers) == 1:
         yield 'torchrun: not shown, as PyTorch is not installed ("make torch" installs it)'
+
+
+def run_job(demo: Demo, launcher: str, user: Mapping[str, str] | None = None) -> str:
+    """Run an all-reduce, and return what came out.
+
+    Args:
+        demo: it.
+        launcher: by which it is started.
+        user: variables by which it is submitted as somebody else.
+    """
+    title = f"a job on {NODES} nodes: all-reduce of {RANKS} ranks by {launcher}"
+    with demo.step(title) as step:
+        command = [sys.executable, str(ROOT / "scripts/demo_job.py"), launcher]
+        printed = step.run(command, environment=user)
+    return f"{launcher}: {printed.splitlines()[-1]}"
 
 
 def say_what_there_is(demo: Demo, region: Region, results: Sequence[str]) -> None:

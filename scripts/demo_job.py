@@ -11,6 +11,7 @@ from pathlib import Path
 
 from trainshed.aws import regions
 from trainshed.jobs.logs import follow, log_lines
+from trainshed.jobs.model import JobState
 from trainshed.jobs.scheduler import find_job, find_scheduler
 from trainshed.jobs.submission import Submission
 
@@ -52,12 +53,13 @@ def main(launcher: str) -> None:
         ranks += filter(is_rank, lines)
         sys.stdout.writelines(f"  {line}\n" for line in lines)
     # mpirun brings the lines of all ranks to the main node, and torchrun does not.
-    for node in now.nodes[1:] if status == "SUCCEEDED" else ():
+    well = now.state is JobState.SUCCEEDED
+    for node in now.nodes[1:] if well else ():
         others = list(filter(is_rank, log_lines(scheduler, now, node.index)))
         ranks += others
         sys.stdout.writelines(f"  {line}\n" for line in others)
     expected = f": sum {sum(range(RANKS))}"
-    if status != "SUCCEEDED" or sum(line.endswith(expected) for line in ranks) != RANKS:
+    if not well or sum(line.endswith(expected) for line in ranks) != RANKS:
         sys.exit(f"the job is {status}: {now.reason}; its ranks said {ranks}")
     sys.stdout.write(f"all {RANKS} ranks on {NODES} nodes have the sum {sum(range(RANKS))}\n")
 

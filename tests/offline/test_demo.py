@@ -9,6 +9,7 @@ import demo
 import pytest
 from rich.console import Console
 
+from embedded_aws.hosts.image_files import containers_unavailable
 from embedded_aws.kubernetes.cache import unavailable
 
 pytestmark = [pytest.mark.synth, pytest.mark.server]
@@ -53,6 +54,9 @@ def test_it_deploys_a_cluster_of_eks_whose_nodes_have_what_was_planned() -> None
     nodes = [line for line in lines if line.startswith("│ ip-")]
     assert [re.findall(r"│ (\d+) +│ (\d+) +│", line) for line in nodes] == [[("8", "4")]] * 4
     assert "all 4 nodes have what was planned" in lines
+    # Its programs run in containers.
+    job = "a job: not shown, as " if containers_unavailable() else "mpirun: all 8 ranks on 4 nodes"
+    assert any(line.startswith(job) for line in lines), done.stdout
 
 
 def test_a_step_that_fails_shows_the_end_of_what_it_printed(
