@@ -246,6 +246,13 @@ def test_a_chart_that_was_changed_in_the_cache_is_refused(
         installer(api_server, JOBSET, locked)
 
 
+def test_a_version_that_was_edited_in_the_lock_is_refused(api_server: ApiServer) -> None:
+    locked = replace(lock_chart(JOBSET), version="0.99.0")
+
+    with pytest.raises(Failure, match=r"locked is version 0\.12\.0, and the lock says 0\.99\.0"):
+        installer(api_server, JOBSET, locked)
+
+
 def test_a_chart_that_the_registry_lacks_is_refused(
     api_server: ApiServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

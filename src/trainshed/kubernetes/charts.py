@@ -5,12 +5,15 @@ Each is the maker's; only its values are ours.
 
 import json
 import os
+import tarfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import yaml
 
 from trainshed.errors import Failure
 from trainshed.files import LARGEST_MADE, read_bytes
@@ -130,7 +133,25 @@ def _archive(name: str, locked: LockedChart) -> Path:
     archive = _digest(file)
     if archive != locked.archive:
         raise _differs(name, str(file), archive, locked.archive)
+    if (version := _version(file)) != locked.version:
+        raise Failure(
+            f"chart {name}: what was locked is version {version}, and the lock says "
+            f"{locked.version}; versions are not edited by hand: take the lock from version "
+            "control, or run: trainshed kube lock"
+        )
     return file
+
+
+def _version(file: Path) -> str:
+    """Return the version that a chart has by its own description."""
+    with tarfile.open(file) as archive:
+        for entry in archive:
+            # Charts may have others in them.
+            if entry.name.count("/") == 1 and entry.name.endswith("/Chart.yaml"):
+                description = archive.extractfile(entry)
+                assert description
+                return str(yaml.safe_load(description)["version"])
+    return ""
 
 
 def _pulled(oci: str, version: str, *, digest: str = "") -> LockedChart:
