@@ -88,7 +88,13 @@ def field_of(pod: _Object, path: str) -> str:
 
 
 def read_data(
-    client: ApiClient, pod: _Object, kind: str, name: str, source: _Object
+    client: ApiClient,
+    pod: _Object,
+    kind: str,
+    name: str,
+    source: _Object,
+    *,
+    binary: bool = False,
 ) -> dict[str, bytes]:
     """Return the data of a ConfigMap or a Secret of the pod's namespace.
 
@@ -98,6 +104,7 @@ def read_data(
         kind: `configMap` or `secret`.
         name: of the object.
         source: what names it, which may say that it is `optional`.
+        binary: with the `binaryData` of a ConfigMap, which only files have.
 
     Raises:
         Waits: it is not there.
@@ -115,7 +122,7 @@ def read_data(
     if kind == "secret":
         return _decoded(data)
     texts = {name: text.encode() for name, text in data.items()}
-    return texts | _decoded(found.get("binaryData") or {})
+    return texts | _decoded((found.get("binaryData") if binary else None) or {})
 
 
 def _decoded(data: Mapping[str, str]) -> dict[str, bytes]:

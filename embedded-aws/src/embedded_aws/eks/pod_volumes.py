@@ -250,7 +250,7 @@ def _of_claim(client: ApiClient, pod: _Object, claim: str, folder: Path, node: N
 
 def _of_map(kind: str, named: str) -> Callable[[ApiClient, _Object, _Object], _Files]:
     def files(client: ApiClient, pod: _Object, source: _Object) -> _Files:
-        data = read_data(client, pod, kind, source[named], source)
+        data = read_data(client, pod, kind, source[named], source, binary=True)
         if items := source.get("items"):
             return {
                 each["path"]: _File(content=data[each["key"]], mode=each.get("mode"))
