@@ -27,7 +27,6 @@ from embedded_aws.kubernetes.settings import ControlPlaneSettings
 from trainshed.account.tags import CLUSTER_LABEL
 from trainshed.aws import Region
 from trainshed.jobs.submission import Submission
-from trainshed.kubernetes.apply_progress import Stage
 from trainshed.kubernetes.applying import Applier
 from trainshed.kubernetes.chart_installer import ChartInstaller
 from trainshed.kubernetes.charts import CHARTS, lock_chart
@@ -142,7 +141,7 @@ def planned(nodes: int) -> ObjectsPlan:
     return found
 
 
-def apply_twice(stages: Callable[[], Sequence[Stage]]) -> tuple[float, float]:
+def apply_twice(stages: Callable[[], Sequence[ChartInstaller | Applier]]) -> tuple[float, float]:
     """Plan and apply as `trainshed kube apply` does, but wait for no pod; then once more.
 
     Returns:

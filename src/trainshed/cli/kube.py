@@ -153,7 +153,7 @@ def apply(
         )
         show(f"asking the API server of {eks.name} what would change")
         stages: tuple[Stage, ...] = (*charts, applier)
-        steps = tuple(step for stage in stages for step in stage.plan())
+        steps = (*(step for each in charts for step in each.plan()), *applier.plan())
         if not applier.queues:
             say(
                 f"{eks.name} has no Kueue, so {plan.name} gets no queue: two jobs that need more "

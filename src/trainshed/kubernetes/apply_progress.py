@@ -17,9 +17,6 @@ class Stage(Protocol):
     def name(self) -> str:
         """What is applied."""
 
-    def plan(self) -> tuple[ApplyStep, ...]:
-        """Ask the server what would become of it; nothing changes."""
-
     def apply(self) -> Iterator[ApplyStep]:
         """Apply it, and yield each step when it is done."""
 

@@ -10,7 +10,7 @@ from lightkube.codecs import from_dict
 from trainshed.files import read_bytes
 from trainshed.kubernetes.client import asking
 from trainshed.kubernetes.cluster import EksCluster
-from trainshed.kubernetes.object_step import ApplyStep, apply_object, ask_about
+from trainshed.kubernetes.object_step import ApplyStep, apply_object
 from trainshed.kubernetes.objects import KubernetesObject
 from trainshed.kubernetes.readiness import not_ready
 
@@ -33,11 +33,6 @@ class Manifest:
     def name(self) -> str:
         """What is applied."""
         return "what the cluster needs"
-
-    def plan(self) -> tuple[ApplyStep, ...]:
-        """Ask the server what would become of it; nothing changes."""
-        with asking(self._cluster):
-            return tuple(ask_about(self._client, self._objects))
 
     def apply(self) -> Iterator[ApplyStep]:
         """Apply it, and yield each step when it is done."""
