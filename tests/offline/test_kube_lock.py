@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 import requests
 from command_line import Answer, runner
+from lightkube.resources.core_v1 import ConfigMap
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from embedded_aws.kubernetes.cache import unavailable
 from trainshed.cli import main
+from trainshed.kubernetes.objects import cluster_objects
+from trainshed.orchestrators import part
 from trainshed.plan import load_fleet
 from trainshed.spec import SpecError
 
@@ -102,6 +105,11 @@ def test_charts_are_locked_by_the_digest_that_the_registry_has(
     [cluster] = load_fleet([Path("lock.yaml")]).clusters
     said = {each.field: (each.value, each.reason) for each in cluster.decisions}
     assert said["chart jobset"] == ("0.12.0", f"lock.lock.json has it, with digest {digest}")
+    # What a review compares.
+    objects = cluster_objects(part(cluster.orchestrator, "kubernetes").planned_objects(cluster))
+    [record] = (each for each in objects if isinstance(each, ConfigMap))
+    assert record.data
+    assert record.data["chart.jobset"] == f"0.12.0 {digest}"
 
 
 def test_a_release_that_has_changed_since_it_was_locked_is_refused(

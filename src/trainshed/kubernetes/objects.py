@@ -1,7 +1,7 @@
 """What Kubernetes has for a cluster: typed objects, in the order in which they are applied."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any, TypeAlias
 
@@ -101,6 +101,8 @@ class ObjectsPlan:
         viewers: groups that look at them.
         nodes: how many it has at most.
         job: what the pod of a job gets.
+        charts: version and digest of each locked chart, by its name: so that a review of the
+            objects shows what a new lock changes.
     """
 
     cluster: str
@@ -114,6 +116,7 @@ class ObjectsPlan:
     viewers: tuple[str, ...]
     nodes: int
     job: JobPodPlan
+    charts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def owned(self) -> OwnedObjects:
@@ -126,7 +129,11 @@ def cluster_objects(plan: ObjectsPlan) -> tuple[KubernetesObject, ...]:
     owned = plan.owned
     return (
         Namespace(metadata=owned.metadata(plan.namespace)),
-        ConfigMap(metadata=owned.metadata(OWNER, plan.namespace), data={OWNER_KEY: plan.cluster}),
+        ConfigMap(
+            metadata=owned.metadata(OWNER, plan.namespace),
+            data={OWNER_KEY: plan.cluster}
+            | {f"chart.{name}": version for name, version in plan.charts.items()},
+        ),
         # The role of AWS comes by EKS Pod Identity; jobs need nothing of Kubernetes itself.
         ServiceAccount(
             metadata=owned.metadata(plan.service_account, plan.namespace),

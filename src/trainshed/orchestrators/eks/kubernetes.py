@@ -13,6 +13,7 @@ from trainshed.plan import ClusterPlan
 def planned_objects(plan: ClusterPlan) -> ObjectsPlan:
     """Return what the objects of a cluster follow from."""
     eks = _eks(plan)
+    charts = eks.control_plane.lock.charts if eks.control_plane.lock else {}
     return ObjectsPlan(
         cluster=plan.name,
         region=plan.region,
@@ -33,6 +34,7 @@ def planned_objects(plan: ClusterPlan) -> ObjectsPlan:
             attempts=eks.attempts,
             timeout_seconds=eks.timeout_hours * 3600,
         ),
+        charts={name: f"{each.version} {each.digest}" for name, each in charts.items()},
     )
 
 
