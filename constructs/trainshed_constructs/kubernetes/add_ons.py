@@ -32,7 +32,7 @@ class AddOns(Construct):
     Example::
 
         from aws_cdk import App, Stack
-        from trainshed_constructs.kubernetes.add_ons import AddOns
+        from trainshed_constructs import AddOns
 
         stack = Stack(App(), "ControlPlane")
         AddOns(stack, "AddOns", cluster_name="train", addresses=10)

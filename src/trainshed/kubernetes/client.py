@@ -15,7 +15,7 @@ from trainshed.kubernetes.token import Token, make_token
 
 # Who owns the fields that trainshed sets, for server-side apply.
 FIELD_MANAGER = "trainshed"
-_UNAUTHORIZED, _FORBIDDEN = 401, 403
+_UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 401, 403, 404
 _CONNECTION_RETRIES = 2
 
 
@@ -86,6 +86,16 @@ def asking(cluster: EksCluster) -> Iterator[None]:
             f"{one_line(str(error)) or type(error).__name__}; it is reached from its VPC, and over "
             "the internet from kubernetes.public_cidrs of the cluster file alone"
         ) from error
+
+
+@contextmanager
+def accepting_absence() -> Iterator[None]:
+    """End the block where what is asked for is not there, or nothing of its kind can be."""
+    try:
+        yield
+    except ApiRefusal as error:
+        if error.code != _NOT_FOUND:
+            raise
 
 
 def _words(error: ApiError, cluster: EksCluster) -> str:

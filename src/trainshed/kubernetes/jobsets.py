@@ -13,7 +13,7 @@ from lightkube.types import PatchType
 
 from trainshed.account.tags import CLUSTER_LABEL
 from trainshed.errors import Failure
-from trainshed.kubernetes.client import ApiRefusal, asking
+from trainshed.kubernetes.client import ApiRefusal, accepting_absence, asking
 from trainshed.kubernetes.cluster import EksCluster
 from trainshed.kubernetes.job_template import CONTAINER, TEMPLATE
 from trainshed.kubernetes.nodes import KubernetesNode, find_nodes
@@ -54,17 +54,12 @@ class JobSets:
         Raises:
             Failure: it is not there, or the server refuses or does not answer.
         """
-        try:
-            with asking(self.eks):
-                found = self.client.get(PodTemplate, TEMPLATE, namespace=self.namespace)
-        except ApiRefusal as error:
-            if error.code != _NOT_FOUND:
-                raise
-            raise Failure(
-                f"namespace {self.namespace} of {self.eks.name} has no PodTemplate {TEMPLATE}, "
-                f"which jobs are made of; run: trainshed kube apply {self.cluster}"
-            ) from error
-        return found.to_dict()
+        with accepting_absence(), asking(self.eks):
+            return self.client.get(PodTemplate, TEMPLATE, namespace=self.namespace).to_dict()
+        raise Failure(
+            f"namespace {self.namespace} of {self.eks.name} has no PodTemplate {TEMPLATE}, "
+            f"which jobs are made of; run: trainshed kube apply {self.cluster}"
+        )
 
     def create(self, jobset: Mapping[str, Any]) -> None:
         """Create a JobSet.
@@ -72,43 +67,32 @@ class JobSets:
         Raises:
             Failure: JobSet is not installed, or the server refuses or does not answer.
         """
-        try:
-            with asking(self.eks):
-                self.client.create(_JobSet.from_dict(dict(jobset)))
-        except ApiRefusal as error:
-            if error.code != _NOT_FOUND:
-                raise
-            raise Failure(
-                f"{self.eks.name} has no JobSet, which runs the jobs; somebody of policy "
-                f"cluster-admin installs it: trainshed kube lock {self.cluster}, and then: "
-                f"trainshed kube apply {self.cluster}"
-            ) from error
+        with accepting_absence(), asking(self.eks):
+            self.client.create(_JobSet.from_dict(dict(jobset)))
+            return
+        raise Failure(
+            f"{self.eks.name} has no JobSet, which runs the jobs; somebody of policy "
+            f"cluster-admin installs it: trainshed kube lock {self.cluster}, and then: "
+            f"trainshed kube apply {self.cluster}"
+        )
 
     def all(self) -> list[Mapping[str, Any]]:
         """Return all JobSets of the cluster; none where JobSet is not installed."""
-        try:
-            with asking(self.eks):
-                found: Iterable[Any] = self.client.list(
-                    _JobSet, namespace=self.namespace, labels={CLUSTER_LABEL: self.cluster}
-                )
-                return [each.to_dict() for each in found]
-        except ApiRefusal as error:
-            if error.code != _NOT_FOUND:
-                raise
-            return []
+        with accepting_absence(), asking(self.eks):
+            found: Iterable[Any] = self.client.list(
+                _JobSet, namespace=self.namespace, labels={CLUSTER_LABEL: self.cluster}
+            )
+            return [each.to_dict() for each in found]
+        return []
 
     def get(self, name: str) -> Mapping[str, Any] | None:
         """Return a JobSet; None when there is none, or JobSet is not installed."""
         if not _NAME.fullmatch(name):
             return None
-        try:
-            with asking(self.eks):
-                found: Any = self.client.get(_JobSet, name, namespace=self.namespace)
-        except ApiRefusal as error:
-            if error.code != _NOT_FOUND:
-                raise
-            return None
-        return dict(found.to_dict())
+        with accepting_absence(), asking(self.eks):
+            found: Any = self.client.get(_JobSet, name, namespace=self.namespace)
+            return dict(found.to_dict())
+        return None
 
     def job(self, jobset: str) -> Mapping[str, Any] | None:
         """Return the Job that a JobSet has now, or None."""
@@ -125,27 +109,17 @@ class JobSets:
     def workload(self, jobset: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return the Workload by which Kueue knows a JobSet; None when there is none."""
         labels: dict[str, Any] = {JOB_UID_LABEL: jobset["metadata"]["uid"]}
-        try:
-            with asking(self.eks):
-                found: list[Any] = [
-                    *self.client.list(Workload, namespace=self.namespace, labels=labels)
-                ]
-        except ApiRefusal as error:
-            if error.code != _NOT_FOUND:
-                raise
-            return None
+        found: list[Any] = []
+        with accepting_absence(), asking(self.eks):
+            found += self.client.list(Workload, namespace=self.namespace, labels=labels)
         return found[0].to_dict() if found else None
 
     def has_queue(self) -> bool:
         """Return whether the cluster has a queue."""
-        try:
-            with asking(self.eks):
-                self.client.get(LocalQueue, QUEUE, namespace=self.namespace)
-        except ApiRefusal as error:
-            if error.code != _NOT_FOUND:
-                raise
-            return False
-        return True
+        with accepting_absence(), asking(self.eks):
+            self.client.get(LocalQueue, QUEUE, namespace=self.namespace)
+            return True
+        return False
 
     def take_out_of_queue(self, jobset: Mapping[str, Any], annotations: Mapping[str, str]) -> None:
         """Have Kueue suspend a JobSet for good, which deletes its pods, and annotate it.
@@ -212,12 +186,8 @@ class JobSets:
 
     def delete(self, name: str) -> None:
         """Delete a JobSet with its pods, which get SIGTERM; one that is gone is no error."""
-        try:
-            with asking(self.eks):
-                self.client.delete(_JobSet, name, namespace=self.namespace)
-        except ApiRefusal as error:
-            if error.code != _NOT_FOUND:
-                raise
+        with accepting_absence(), asking(self.eks):
+            self.client.delete(_JobSet, name, namespace=self.namespace)
 
     def nodes(self) -> tuple[KubernetesNode, ...]:
         """Return the nodes of the cluster."""
