@@ -294,6 +294,19 @@ def test_a_version_is_refused_once_its_standard_support_has_ended(
     assert "had standard support until 2026-12-02" in problems(asked)[0]
 
 
+@pytest.mark.parametrize("locked", [True, False], ids=["older-lock", "no-lock"])
+def test_that_no_chart_is_installed_is_said(tmp_path: Path, locked: bool) -> None:
+    file = tmp_path / "cluster.yaml"
+    file.write_text(text())
+    if locked:
+        (tmp_path / "cluster1.lock.json").write_text('{"kubernetes": "1.35", "add_ons": {}}')
+
+    [plan] = load_fleet([file]).clusters
+
+    said = {each.field: each.value for each in plan.decisions}
+    assert said["charts of JobSet and Kueue"] == "not installed by trainshed"
+
+
 def test_clusters_share_a_control_plane_by_its_name(fleet: Callable[..., Fleet]) -> None:
     shared = "kubernetes: {name: shared}\nnetwork: {name: shared}"
 

@@ -24,6 +24,7 @@ _SERVICE_CIDRS = (IPv4Network("10.100.0.0/16"), IPv4Network("172.20.0.0/16"))
 _PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
 _PREFIXES = range(12, 25)
 _DEFAULT = "the version that EKS takes by default"
+_NO_CHARTS = ("charts of JobSet and Kueue", "not installed by trainshed")
 
 
 def plan_control_plane(notes: Notes, network: NetworkPlan) -> ControlPlanePlan:
@@ -102,15 +103,17 @@ def _lock(notes: Notes, name: str, version: KubernetesVersion) -> KubeLock | Non
     if lock is None:
         why = f"there is no {file}, as trainshed kube lock writes it"
         notes.decide("add-ons", _DEFAULT, why)
-        notes.decide("charts of JobSet and Kueue", "not installed by trainshed", why)
+        notes.decide(*_NO_CHARTS, why)
         return None
     for each in ADD_ONS:
         locked = lock.add_ons.get(each)
         notes.decide(
             f"add-on {each}", locked or _DEFAULT, f"{file} {'has' if locked else 'lacks'} it"
         )
-    for name, chart in sorted(lock.charts.items()):
-        notes.decide(f"chart {name}", chart.version, f"{file} has it, with digest {chart.digest}")
+    for each, chart in sorted(lock.charts.items()):
+        notes.decide(f"chart {each}", chart.version, f"{file} has it, with digest {chart.digest}")
+    if not lock.charts:
+        notes.decide(*_NO_CHARTS, f"{file} has none; trainshed kube lock adds them")
     return lock
 
 
