@@ -210,6 +210,35 @@ def test_a_zone_without_the_type_of_the_system_nodes(
 
 
 @pytest.mark.parametrize(
+    ("there", "asked", "remedy"),
+    [
+        ("1.34", "1.36", 'deploy version "1.35" first, with an AMI of that version'),
+        ("1.36", "1.35", 'take version "1.36" or later; EKS lowers none'),
+        ("1.34", "1.35", None),
+        ("1.35", "1.35", None),
+    ],
+)
+def test_a_control_plane_is_raised_by_one_version_at_a_time(
+    account: EksAccount,
+    synthesise: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    there: str,
+    asked: str,
+    remedy: str | None,
+) -> None:
+    # 2026-11-26: all of them have standard support.
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795694400")
+    plan = account.plan(kubernetes={"version": there})
+    assembly = read_assembly(synthesise(Fleet(clusters=(plan,))))
+    templates = {name: stack.template for name, stack in assembly.items()}
+    deploy(account, templates, "TrainNetwork", "TrainControlPlane")
+
+    found = found_by(account.ask(kubernetes={"version": asked}), "TS-ACC-108")
+
+    assert [each.remedy for each in found] == ([remedy] if remedy else [])
+
+
+@pytest.mark.parametrize(
     ("code", "rule", "needed", "said"),
     [
         pytest.param(

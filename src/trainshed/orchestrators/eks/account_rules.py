@@ -306,6 +306,38 @@ def node_quota(subject: Subject) -> Iterator[Violation]:
     )
 
 
+@rule(
+    "TS-ACC-108",
+    over=accounts,
+    orchestrators=(Orchestrator.EKS,),
+    title="The control plane cannot go to the version of Kubernetes at once",
+    when="the control plane is deployed",
+    why="""
+EKS raises a control plane by one minor version at a time. It refuses to leave one out or to go
+back, and the deployment is rolled back.
+""",
+    actions=("eks:DescribeCluster",),
+    sources=("https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html",),
+    severity=Severity.ERROR,
+)
+def version_is_next(subject: Subject) -> Iterator[Violation]:
+    """The version is the one that is there, or follows it."""
+    plan = _control_plane(subject)
+    with accepting("ResourceNotFoundException"):
+        there = subject.aws.call("eks", "describe_cluster", name=plan.name)["cluster"]["version"]
+        minor = int(there.partition(".")[2])
+        later = plan.version.number[1] - minor
+        if later not in (0, 1):
+            yield Violation(
+                path=("kubernetes", "version"),
+                message=f"{plan.name} has Kubernetes {there}, and EKS raises it by one minor "
+                f"version at a time, not to {plan.version.name}",
+                remedy=f'deploy version "1.{minor + 1}" first, with an AMI of that version'
+                if later > 0
+                else f'take version "{there}" or later; EKS lowers none',
+            )
+
+
 def _beyond(
     subject: Subject, quota: Quota, needed: int, path: tuple[str, ...], what: str, otherwise: str
 ) -> Iterator[Violation]:
