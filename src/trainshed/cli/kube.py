@@ -217,7 +217,10 @@ def _show_steps(steps: tuple[ApplyStep, ...], heading: str) -> None:
     )
     for each in steps:
         for change in each.changes:
-            say(f"{each.name}: {change.field}: {change.before} -> {change.after}")
+            before, after = (
+                "nothing" if value is None else value for value in (change.before, change.after)
+            )
+            say(f"{each.name}: {change.field}: {before} -> {after}")
 
 
 def _show_nodes(planned: NodesPlan, found: tuple[KubernetesNode, ...]) -> None:

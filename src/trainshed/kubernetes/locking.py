@@ -40,16 +40,17 @@ def new_lock(
         Failure: AWS refuses, or has no default version of an add-on; a chart cannot be pulled, or
             has changed since it was locked.
     """
-    versions = {}
-    for name in ADD_ONS:
-        show(f"asking EKS for its default version of {name}")
-        versions[name] = _default_version(region, name, kubernetes)
+    # First, since they need a program that may be missing.
     charts = {}
     for chart in CHARTS:
         show(f"pulling {chart.oci}, version {chart.version}")
         charts[chart.name] = lock_chart(chart)
         if known and chart.name in known.charts:
             _refuse_changed(chart.name, known.charts[chart.name], charts[chart.name])
+    versions = {}
+    for name in ADD_ONS:
+        show(f"asking EKS for its default version of {name}")
+        versions[name] = _default_version(region, name, kubernetes)
     return KubeLock(kubernetes=kubernetes, add_ons=versions, charts=charts)
 
 

@@ -51,8 +51,9 @@ class OthersOwn(Failure):
     def __init__(self, *conflicts: str) -> None:
         super().__init__(
             "others own fields of these objects, and nothing was changed; remove the fields from "
-            "their owners, or take them over once: kubectl apply --server-side --force-conflicts "
-            "--field-manager trainshed --filename FILE",
+            "their owners, or take them over once, but those of a chart: kubectl apply "
+            "--server-side --force-conflicts --field-manager trainshed --filename FILE, FILE being "
+            "kube/CLUSTER.yaml beside the templates",
             *conflicts,
         )
         self.conflicts = conflicts
