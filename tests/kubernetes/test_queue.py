@@ -76,7 +76,8 @@ def test_the_queue_is_applied_once_and_goes_with_its_cluster(server: ApiServer) 
     applier = Applier(server.client, server.cluster, cluster.plan)
     space, owned = cluster.plan.namespace, cluster.plan.owned
 
-    assert {each.outcome for each in applier.plan()} == {ApplyOutcome.UNCHANGED}
+    # Kueue puts its finalizers on new objects in its own time.
+    eventually(lambda: {each.outcome for each in applier.plan()} == {ApplyOutcome.UNCHANGED})
     # The device plugins wait for kubelets for ever.
     eventually(lambda: not [each for each in applier.waiting() if "Queue" in each])
 
