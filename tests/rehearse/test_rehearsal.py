@@ -437,7 +437,8 @@ def test_a_rehearsal_that_is_stopped_leaves_no_log(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    stacks = {"TrainCluster": stack("TrainCluster", {})}
+    template = {"Outputs": {"Orchestrator": {"Value": "batch"}}}
+    stacks = {"TrainCluster": stack("TrainCluster", template)}
     monkeypatch.setattr(deployment, "synthesised", lambda *_: stacks)
     monkeypatch.setattr(rehearsal, "start", lambda *_, **__: Mock())
     monkeypatch.setattr(rehearsal, "EmbeddedAws", stopped)

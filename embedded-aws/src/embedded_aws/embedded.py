@@ -78,7 +78,7 @@ class EmbeddedAws:
         """
         from boto3.session import Session
 
-        given = self.client("sts").assume_role(RoleArn=role, RoleSessionName="tests")["Credentials"]
+        given = self.client("sts").assume_role(RoleArn=role, RoleSessionName="role")["Credentials"]
         session = Session(
             given["AccessKeyId"],
             given["SecretAccessKey"],

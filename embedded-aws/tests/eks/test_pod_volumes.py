@@ -1,6 +1,8 @@
 """The volumes of a pod, by what an API server answers."""
 
+import os
 import stat
+import time
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -8,14 +10,14 @@ from typing import Any
 import pytest
 
 from embedded_aws.eks.pod_problems import Waits
-from embedded_aws.eks.pod_volumes import NodeFiles, Volume, make_volumes, mounts
+from embedded_aws.eks.pod_volumes import NodeFiles, Volume, make_volumes, mounts, update_volumes
 from embedded_aws.kubernetes.client import ApiClient
 
 _NO_TEXT = b"\xff\x00\xfe"
 
 
 class Answers(ApiClient):
-    """An API server with one ConfigMap and one Secret."""
+    """An API server with one ConfigMap and one Secret, which counts the tokens that it gives."""
 
     def __init__(self) -> None:
         text, no_text = b64encode(b"text").decode(), b64encode(_NO_TEXT).decode()
@@ -27,9 +29,17 @@ class Answers(ApiClient):
             "/api/v1/namespaces/default/secrets/s": {"data": {"text": text, "binary": no_text}},
         }
 
+        self._tokens = 0
+
     def call(self, method: str, path: str, *_: object, **__: object) -> Any:
-        assert method == "GET"
+        if method == "POST":
+            assert path == "/api/v1/namespaces/default/serviceaccounts/a/token"
+            self._tokens += 1
+            return {"status": {"token": f"token {self._tokens}"}}
         return self._found[path]
+
+    def change(self) -> None:
+        self._found["/api/v1/namespaces/default/configmaps/c"] = {"data": {"text": "changed"}}
 
 
 def pod(*volumes: object, **spec: Any) -> dict[str, Any]:
@@ -133,3 +143,27 @@ def test_memory_of_two_containers_waits(tmp_path: Path) -> None:
     assert made(tmp_path, memory, containers=[container])["m"] == Volume(mib=8)
     with pytest.raises(Waits, match="shares no memory between containers: volume m"):
         made(tmp_path, memory, containers=[container, container])
+
+
+def test_projected_files_follow_their_objects_and_a_token_is_renewed_in_time(
+    tmp_path: Path,
+) -> None:
+    """API reference, ServiceAccountTokenProjection: after 80 percent of its time."""
+    token = {"serviceAccountToken": {"path": "token", "expirationSeconds": 600}}
+    sources = [token, {"configMap": {"name": "c", "items": [{"key": "text", "path": "text"}]}}]
+    served = Answers()
+    asked = pod({"name": "v", "projected": {"sources": sources}}, serviceAccountName="a")
+    found = make_volumes(served, asked, tmp_path, NodeFiles(root=tmp_path, mounted={}))
+    folder = found["v"].folder
+    assert folder
+
+    def files() -> tuple[str, str]:
+        update_volumes(served, asked, tmp_path)
+        return (folder / "token").read_text(), (folder / "text").read_text()
+
+    served.change()
+    assert files() == ("token 1", "changed")
+    for age, expected in ((470, "token 1"), (490, "token 2")):
+        then = time.time() - age
+        os.utime(folder / "token", (then, then))
+        assert files()[0] == expected

@@ -157,7 +157,7 @@ def apply(
         if not applier.queues:
             say(
                 f"{eks.name} has no Kueue, so {plan.name} gets no queue: two jobs that need more "
-                f"nodes together than there are may each hold some for ever; run: trainshed kube "
+                "nodes together than there are may each hold some for ever; run: trainshed kube "
                 f"lock {plan.name}; then this command again",
                 err=True,
             )

@@ -39,28 +39,24 @@ def apply_and_wait(
     minutes: float,
     show: Callable[[str], None],
 ) -> None:
-    """Apply everything, and return when it is ready.
+    """Apply everything that was planned, and return when it is ready.
 
     Args:
         stages: in their order.
         steps: what they have planned.
-        minutes: how long to wait for each stage after its last step; with 0 not at all, but a stage
-            begins only after those before it are ready.
+        minutes: as for `apply_stages`.
         show: called with each step, and with what is waited for.
 
     Raises:
         CutShort: it failed in the middle.
-        NotReady: a stage is not ready in time; those after it were not begun.
+        NotReady: as for `apply_stages`.
         KeyboardInterrupt: as it was asked to stop, after it has shown what is done.
     """
     done = list[str]()
     try:
-        for stage in stages:
-            for step in stage.apply():
-                done.append(step.name)
-                show(f"{step.name}: {step.outcome}")
-            if minutes or stage is not stages[-1]:
-                _wait(stage, minutes, show)
+        for step in apply_stages(stages, minutes=minutes, show=show):
+            done.append(step.name)
+            show(f"{step.name}: {step.outcome}")
     except NotReady:
         raise
     except Failure as error:
@@ -69,6 +65,27 @@ def apply_and_wait(
         for line in _summary(steps, done):
             show(line)
         raise
+
+
+def apply_stages(
+    stages: Sequence[Stage], *, minutes: float, show: Callable[[str], None]
+) -> Iterator[ApplyStep]:
+    """Apply everything and wait for it; yield each step when it is done.
+
+    Args:
+        stages: in their order.
+        minutes: how long to wait for each stage after its last step; with 0 not at all, but a stage
+            begins only after those before it are ready.
+        show: called with what is waited for.
+
+    Raises:
+        Failure: the server refuses, or does not answer.
+        NotReady: a stage is not ready in time; those after it were not begun.
+    """
+    for stage in stages:
+        yield from stage.apply()
+        if minutes or stage is not stages[-1]:
+            _wait(stage, minutes, show)
 
 
 def _wait(stage: Stage, minutes: float, show: Callable[[str], None]) -> None:

@@ -9,7 +9,6 @@ from lightkube.codecs import from_dict
 from lightkube.core.exceptions import LoadResourceError
 from lightkube.core.resource import GlobalResource
 from lightkube.models.meta_v1 import ObjectMeta
-from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 from lightkube.resources.core_v1 import ConfigMap, Namespace, Secret
 
 from trainshed.errors import Failure, one_line
@@ -28,7 +27,7 @@ def chart_objects(
     """Return the objects of a chart, in the order in which they are applied.
 
     Its namespace comes first, and in it a ConfigMap that says that trainshed installed it, and
-    which version; then definitions of resources; then what helm makes, in its order.
+    which version; then what helm makes, in its order.
 
     Args:
         chart: which.
@@ -50,7 +49,7 @@ def chart_objects(
             metadata=ObjectMeta(name=OWNER, namespace=chart.namespace, labels=labels),
             data={VERSION_KEY: locked.version, DIGEST_KEY: locked.digest},
         ),
-        *sorted(made, key=lambda each: not isinstance(each, CustomResourceDefinition)),
+        *made,
     )
 
 

@@ -47,13 +47,12 @@ def pull(oci: str, folder: Path, *, version: str = "", digest: str = "") -> str:
         where += f"@{digest}"
     else:
         options += ["--version", version]
-    done = _helm(
+    said = _helm(
         *("pull", where, "--destination", str(folder), *options), what=f"cannot pull {oci}"
     )
-    # helm 3 says it on standard error, helm 4 on standard output.
-    found = _DIGEST.search(done.stdout + done.stderr)
+    found = _DIGEST.search(said)
     if not found:
-        raise Failure(f"helm says no digest of {oci}, but {one_line(done.stdout)!r}; take helm 4")
+        raise Failure(f"helm says no digest of {oci}, but {one_line(said)!r}; take helm 4")
     return found[1]
 
 
@@ -75,7 +74,7 @@ def render(chart: Path, *, name: str, namespace: str, kubernetes: str, values: s
         *("--kube-version", kubernetes, "--values", "-"),
         what=f"cannot render the chart {name}",
         given=values,
-    ).stdout
+    )
 
 
 def _mirrored(oci: str) -> tuple[str, list[str]]:
@@ -93,7 +92,8 @@ def _mirrored(oci: str) -> tuple[str, list[str]]:
     return where, ["--plain-http"] if scheme == "http" else []
 
 
-def _helm(*arguments: str, what: str, given: str = "") -> subprocess.CompletedProcess[str]:
+def _helm(*arguments: str, what: str, given: str = "") -> str:
+    """Return what helm prints."""
     program = _program()
     with TemporaryDirectory(prefix="trainshed-helm-") as folder:
         # So that nothing comes from a cache of its own; credentials of registries are the user's.
@@ -113,7 +113,7 @@ def _helm(*arguments: str, what: str, given: str = "") -> subprocess.CompletedPr
             raise Failure(f"{what}: {program} does not run: {error.strerror or error}") from error
     if done.returncode:
         raise Failure(f"{what}: {one_line(done.stderr) or f'helm ended with {done.returncode}'}")
-    return done
+    return done.stdout
 
 
 def _program() -> Path:

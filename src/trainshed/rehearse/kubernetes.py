@@ -16,7 +16,7 @@ from embedded_aws.environment import CHART_MIRROR
 from embedded_aws.hosts.image_files import containers_unavailable
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
-from trainshed.kubernetes.apply_progress import Stage, apply_and_wait
+from trainshed.kubernetes.apply_progress import Stage, apply_stages
 from trainshed.kubernetes.chart_installer import ChartInstaller
 from trainshed.kubernetes.charts import CHARTS, lock_chart
 from trainshed.kubernetes.client import connect
@@ -25,7 +25,7 @@ from trainshed.kubernetes.helm import MIRROR_VARIABLE
 from trainshed.kubernetes.manifest import Manifest
 
 # Output of a cluster's stack: the name of its cluster of Amazon EKS.
-EKS_OUTPUT = "EksCluster"
+_EKS_OUTPUT = "EksCluster"
 _ROLE = re.compile(r":role/([\w+=,.@/-]+)")
 _OPERATOR = "trainshed-rehearsal"
 _ADMINISTRATOR = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
@@ -79,15 +79,16 @@ def prepare(
     Raises:
         TrainshedError: something is refused, or not ready in time.
     """
-    region = _as_operator(aws, outputs[EKS_OUTPUT])
-    cluster = find_cluster(region, outputs[EKS_OUTPUT])
+    region = _as_operator(aws, outputs[_EKS_OUTPUT])
+    cluster = find_cluster(region, outputs[_EKS_OUTPUT])
     version = region.call("eks", "describe_cluster", name=cluster.name)["cluster"]["version"]
     with connect(cluster) as client, _mirrored(aws):
         stages: list[Stage] = [
             ChartInstaller(client, cluster, chart, lock_chart(chart), version) for chart in CHARTS
         ]
         stages.append(Manifest(client, cluster, manifest))
-        apply_and_wait(stages, (), minutes=_MINUTES, show=show)
+        for step in apply_stages(stages, minutes=_MINUTES, show=show):
+            show(f"{step.name}: {step.outcome}")
     return region
 
 

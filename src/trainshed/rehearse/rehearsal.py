@@ -33,7 +33,7 @@ from trainshed.spec import read_spec
 # The time limit of a queue for missing capacity, two hours by default, takes some seconds.
 _FAST = 2_000
 # A control plane takes nine minutes, and its nodes three.
-_FAST_EKS = 300
+_FAST_CONTROL_PLANE = 300
 # Unless a number is given.
 _NODES = 4
 # The account and its limits are our own: nobody is slowed down.
@@ -127,27 +127,28 @@ def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Se
     with job_path():
         with stages.stage("synthesise the cluster"):
             stacks = deployment.synthesised(rehearsal.cluster, place.temporary / "cdk.out")
-        on_eks = kubernetes.EKS_OUTPUT in stacks[rehearsal.cluster].template.get("Outputs", {})
-        if on_eks:
+        outputs = stacks[rehearsal.cluster].template["Outputs"]
+        orchestrator = Orchestrator(outputs[ORCHESTRATOR_OUTPUT]["Value"])
+        in_kubernetes = traits(orchestrator).control_plane
+        if in_kubernetes:
             kubernetes.check_machine(loopback=rehearsal.loopback)
         with stages.stage("start the embedded AWS"):
-            settings = _settings(rehearsal, stacks[rehearsal.cluster].region, as_of, on_eks)
+            settings = _settings(rehearsal, stacks[rehearsal.cluster].region, as_of, in_kubernetes)
             server = start(settings, log=place.log)
         try:
             aws = EmbeddedAws(server)
             region = Region(settings.regions[0], aws.client)
             templates = {name: stack.template for name, stack in stacks.items()}
             with stages.stage("deploy the cluster"):
-                if on_eks:
+                if in_kubernetes:
                     kubernetes.make_roles(aws, templates)
                 outputs = deployment.deploy(aws, templates)
-            if on_eks:
+            if in_kubernetes:
                 with stages.stage("apply what Kubernetes needs"):
                     manifest = place.temporary / "cdk.out/kube" / f"{rehearsal.cluster}.yaml"
                     region = kubernetes.prepare(aws, outputs, manifest, stages.show)
             with stages.stage("run the job"):
                 job = run_job(rehearsal, aws, region, outputs, seen)
-            orchestrator = Orchestrator(outputs[ORCHESTRATOR_OUTPUT])
             kind = rehearsal.fault
             expected = find_fault(kind, orchestrator, rehearsal.cluster).expected if kind else ""
             return Result(job=job, seconds=stages.seconds, expected=expected)
@@ -164,14 +165,16 @@ def _check_nodes(rehearsal: Rehearsal, most: int) -> None:
 
 
 def _settings(
-    rehearsal: Rehearsal, region: str, as_of: date | None, on_eks: bool
+    rehearsal: Rehearsal, region: str, as_of: date | None, in_kubernetes: bool
 ) -> ServerSettings:
     speed = _FAST if rehearsal.fault is FaultKind.INSUFFICIENT_CAPACITY else 1
     return ServerSettings(
         regions=(region,),
         as_of=as_of,
-        jobs=JobSettings(loopback=rehearsal.loopback, speed=_FAST_EKS if on_eks else speed),
-        kubernetes=on_eks,
+        jobs=JobSettings(
+            loopback=rehearsal.loopback, speed=_FAST_CONTROL_PLANE if in_kubernetes else speed
+        ),
+        kubernetes=in_kubernetes,
     )
 
 

@@ -4,10 +4,10 @@ VPC CNI: a pod that is not on its node's own network has a secondary address of 
 interfaces; here all are those of the primary one. Kubernetes, "DNS for Services and Pods": a pod
 with `hostname` and `subdomain`, for which there is a headless service of that name, is found as
 HOSTNAME.SUBDOMAIN.NAMESPACE.svc.cluster.local, and the name of the service itself stands for all of
-its pods; the short forms follow from the search domains of its resolv.conf.
-"Adding entries to Pod /etc/hosts with HostAliases": the file that the kubelet
-writes. The names of cluster DNS are added there, as often as EndpointSlices change: without a
-service, or before it has the endpoint, there is no name.
+its pods; the short forms follow from the search domains of its resolv.conf. "Adding entries to Pod
+/etc/hosts with HostAliases": the file that the kubelet writes. The names of cluster DNS are added
+there, as often as EndpointSlices change: without a service, or before it has the endpoint, there
+is no name.
 """
 
 import os

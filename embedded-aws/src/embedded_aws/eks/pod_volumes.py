@@ -31,7 +31,8 @@ _MIB = 1 << 20
 _MEMORY_MIB = 1024
 _EVERYONE = 0o777
 _TOKEN_SECONDS = 3600
-_TOKEN_RENEWAL_SECONDS = _TOKEN_SECONDS * 4 // 5
+# Of its time, after which a token is renewed.
+_TOKEN_SHARE = 0.8
 # What the kubelet allows pods that ask for no volume at /dev/shm.
 _SHARED_MEMORY = Memory(target="/dev/shm", mib=64)
 _FILE_MODE, _READABLE = 0o644, 0o444
@@ -183,19 +184,14 @@ def update_volumes(client: ApiClient, pod: _Object, folder: Path) -> None:
     for each in pod["spec"].get("volumes", []):
         [kind] = each.keys() - {"name"} or {"emptyDir"}
         place = _folder(folder, each)
-        if kind not in _FILES or (kind == "projected" and _age(place) < _TOKEN_RENEWAL_SECONDS):
-            continue
         # What is gone, or refused for now, leaves the files as they are.
-        with suppress(Waits, ApiRefusal):
-            _write_files(client, pod, each, place)
+        if kind in _FILES:
+            with suppress(Waits, ApiRefusal):
+                _write_files(client, pod, each, place)
 
 
 def _folder(folder: Path, volume: _Object) -> Path:
     return folder / f"volume-{volume['name']}"
-
-
-def _age(folder: Path) -> float:
-    return time.time() - folder.stat().st_mtime
 
 
 def _write_files(client: ApiClient, pod: _Object, volume: _Object, folder: Path) -> None:
@@ -206,7 +202,7 @@ def _write_files(client: ApiClient, pod: _Object, volume: _Object, folder: Path)
     """
     [kind] = volume.keys() - {"name"}
     source = volume[kind]
-    files: _Files = _FILES[kind](client, pod, source)
+    files: _Files = _FILES[kind](client, pod, source, folder)
     more = _READABLE if "fsGroup" in pod["spec"].get("securityContext", {}) else 0
     for path, wanted in files.items():
         file = folder / path
@@ -248,8 +244,8 @@ def _of_claim(client: ApiClient, pod: _Object, claim: str, folder: Path, node: N
     )
 
 
-def _of_map(kind: str, named: str) -> Callable[[ApiClient, _Object, _Object], _Files]:
-    def files(client: ApiClient, pod: _Object, source: _Object) -> _Files:
+def _of_map(kind: str, named: str) -> Callable[[ApiClient, _Object, _Object, Path], _Files]:
+    def files(client: ApiClient, pod: _Object, source: _Object, _: Path) -> _Files:
         data = read_data(client, pod, kind, source[named], source, binary=True)
         if items := source.get("items"):
             return {
@@ -262,7 +258,7 @@ def _of_map(kind: str, named: str) -> Callable[[ApiClient, _Object, _Object], _F
     return files
 
 
-def _fields(_: ApiClient, pod: _Object, source: _Object) -> _Files:
+def _fields(_: ApiClient, pod: _Object, source: _Object, __: Path) -> _Files:
     found = {}
     for each in source.get("items", []):
         path = each.get("fieldRef", {}).get("fieldPath", "of a resource")
@@ -270,13 +266,16 @@ def _fields(_: ApiClient, pod: _Object, source: _Object) -> _Files:
     return found
 
 
-def _token(client: ApiClient, pod: _Object, source: _Object) -> _Files:
+def _token(client: ApiClient, pod: _Object, source: _Object, folder: Path) -> _Files:
+    seconds, file = source.get("expirationSeconds", _TOKEN_SECONDS), folder / source["path"]
+    if file.is_file() and time.time() - file.stat().st_mtime < _TOKEN_SHARE * seconds:
+        return {source["path"]: _File(content=file.read_bytes())}
     metadata, spec = pod["metadata"], pod["spec"]
     audience = source.get("audience")
     bound = {"kind": "Pod", "apiVersion": "v1", "name": metadata["name"], "uid": metadata["uid"]}
     asked = {
         "audiences": [audience] if audience else [],
-        "expirationSeconds": source.get("expirationSeconds", _TOKEN_SECONDS),
+        "expirationSeconds": seconds,
         "boundObjectRef": bound,
     }
     path = f"/api/v1/namespaces/{metadata['namespace']}/serviceaccounts/"
@@ -284,13 +283,13 @@ def _token(client: ApiClient, pod: _Object, source: _Object) -> _Files:
     return {source["path"]: _File(content=given["status"]["token"].encode())}
 
 
-def _projected(client: ApiClient, pod: _Object, source: _Object) -> _Files:
+def _projected(client: ApiClient, pod: _Object, source: _Object, folder: Path) -> _Files:
     files: _Files = {}
     for each in source["sources"]:
         [kind] = each
         if kind not in _PROJECTED:
             raise Waits("ContainerCreating", f"the embedded AWS does not project a {kind}")
-        files |= _PROJECTED[kind](client, pod, each[kind])
+        files |= _PROJECTED[kind](client, pod, each[kind], folder)
     return files
 
 
