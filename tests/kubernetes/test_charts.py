@@ -12,10 +12,11 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.kubernetes.cache import unavailable
 from embedded_aws.kubernetes.client import ApiRefusal
 from trainshed.errors import Failure
-from trainshed.kubernetes.chart_installer import ChartInstaller
+from trainshed.kubernetes.chart_installer import ChartInstaller, chart_installers
 from trainshed.kubernetes.charts import JOBSET, KUEUE, Chart, lock_chart
 from trainshed.kubernetes.object_step import ApplyStep
-from trainshed.plan.kube_lock import LockedChart
+from trainshed.plan import load_fleet
+from trainshed.plan.kube_lock import KubeLock, LockedChart
 
 pytestmark = pytest.mark.server
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -116,26 +117,62 @@ def test_it_waits_for_the_manager_and_its_resources(
     eventually(lambda: jobset.waiting() == ())
 
 
+def test_it_waits_until_its_resources_are_served(
+    api_server: ApiServer, jobset: ChartInstaller
+) -> None:
+    # Who is first has the name of a kind within a group.
+    other = f"{CRDS}/others.jobset.x-k8s.io"
+    api_server.call("POST", CRDS, definition("others"))
+    eventually(lambda: "Established" in str(api_server.call("GET", other).get("status")))
+
+    apply(jobset)
+
+    name = "CustomResourceDefinition jobsets.jobset.x-k8s.io"
+    assert f"{name}: the API server does not serve it yet" in jobset.waiting()
+    api_server.call("DELETE", other)
+    eventually(lambda: not [each for each in jobset.waiting() if each.startswith(name)])
+
+
+def test_a_chart_that_trainshed_does_not_install_is_refused(
+    api_server: ApiServer, tmp_path: Path
+) -> None:
+    file = tmp_path / "kube.yaml"
+    file.write_text(
+        "name: KubeCluster\nregion: us-west-2\norchestrator: eks\n"
+        "instance: {type: trn1.32xlarge, nodes: {max: 2}}\nkubernetes: {version: '1.35'}\n"
+    )
+    lock = KubeLock(kubernetes="1.35", add_ons={}, charts={"volcano": lock_chart(JOBSET)})
+    (tmp_path / "kube.lock.json").write_text(lock.to_json())
+    [plan] = load_fleet([file]).clusters
+    assert plan.control_plane
+
+    with pytest.raises(Failure, match="the lock of kube has the chart volcano, and this trainshed"):
+        chart_installers(api_server.client, api_server.cluster, plan.control_plane, lambda _: None)
+
+
+def definition(plural: str) -> dict[str, Any]:
+    """Return a definition of JobSets as somebody else may have it."""
+    version = {
+        "name": "v1alpha2",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"type": "object"}},
+    }
+    return {
+        "metadata": {"name": f"{plural}.jobset.x-k8s.io", "labels": {"of": "somebody"}},
+        "spec": {
+            "group": "jobset.x-k8s.io",
+            "names": {"kind": "JobSet", "plural": plural},
+            "scope": "Namespaced",
+            "versions": [version],
+        },
+    }
+
+
 def test_what_somebody_else_installed_is_left(
     api_server: ApiServer, jobset: ChartInstaller
 ) -> None:
-    definition = {
-        "metadata": {"name": "jobsets.jobset.x-k8s.io", "labels": {"of": "somebody"}},
-        "spec": {
-            "group": "jobset.x-k8s.io",
-            "names": {"kind": "JobSet", "plural": "jobsets"},
-            "scope": "Namespaced",
-            "versions": [
-                {
-                    "name": "v1alpha2",
-                    "served": True,
-                    "storage": True,
-                    "schema": {"openAPIV3Schema": {"type": "object"}},
-                }
-            ],
-        },
-    }
-    api_server.call("POST", CRDS, definition)
+    api_server.call("POST", CRDS, definition("jobsets"))
 
     planned = only(jobset.plan())
 
