@@ -10,13 +10,18 @@ from embedded_aws.errors import EmbeddedAwsError
 _OWNER_ONLY = 0o600
 
 
-def open_private(file: Path) -> IO[bytes]:
-    """Open an empty file for writing that only its owner may read, even if it was there before.
+def open_private(file: Path, *, append: bool = False) -> IO[bytes]:
+    """Open a file for writing that only its owner may read, even if it was there before.
+
+    Args:
+        file: it.
+        append: keep what it has; by default it is emptied.
 
     Raises:
         EmbeddedAwsError: it is a link, as a repository of somebody else's may have one.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    begin = os.O_APPEND if append else os.O_TRUNC
+    flags = os.O_WRONLY | os.O_CREAT | begin | os.O_NOFOLLOW
     try:
         descriptor = os.open(file, flags, _OWNER_ONLY)
     except OSError as error:

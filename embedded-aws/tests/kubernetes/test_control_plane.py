@@ -188,6 +188,57 @@ def test_kueue_converts_its_objects_and_refuses_wrong_ones(control_plane: Contro
     assert refused.value.code in (403, 422)
 
 
+def test_an_update_keeps_the_endpoint_keys_and_objects(folder: Path) -> None:
+    found = start(ControlPlaneSettings(folder=str(folder)))
+    call = found.administrator.call
+    try:
+        namespace(found, "kept")
+        eventually(lambda: call("GET", "/api/v1/namespaces/kept/serviceaccounts")["items"])
+        account = "/api/v1/namespaces/kept/serviceaccounts/default/token"
+        spec = {"spec": {"expirationSeconds": 3600}}
+        token = call("POST", account, spec)["status"]["token"]
+        before, log = running(found), folder / "kube-apiserver.log"
+        said = log.read_text()
+
+        found.update(DEFAULT_KUBERNETES)
+
+        review = {"spec": {"token": token}}
+        judged = call("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)["status"]
+        assert judged["user"]["username"] == "system:serviceaccount:kept:default"
+        after = running(found)
+        assert before["etcd"] == after["etcd"]
+        assert log.read_text().startswith(said)
+        kubernetes = {"kube-apiserver", "kube-controller-manager", "kube-scheduler"}
+        assert {name for name in before if before[name] != after[name]} == kubernetes
+        namespace(found, "new")
+        eventually(lambda: call("GET", "/api/v1/namespaces/new/serviceaccounts")["items"])
+    finally:
+        found.stop()
+
+
+def running(control_plane: ControlPlane) -> dict[str, int]:
+    """Return the process of each program."""
+    supervisor = psutil.Process(control_plane.process.pid)
+    return {each.name(): each.pid for each in supervisor.children(recursive=True)}
+
+
+def test_an_update_that_fails_is_told_and_leaves_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = start(ControlPlaneSettings(folder=str(folder)))
+    with pytest.raises(EmbeddedAwsError, match=r"1\.20 is not built here"):
+        found.update("1.20")
+    found.administrator.call("GET", "/version")
+    started = psutil.Process(found.process.pid).children(recursive=True)
+
+    # The API server reads it when it starts.
+    (folder / "ca.crt").write_text("no certificate")
+    with pytest.raises(ServerError, match=r"kube-apiserver ended with 1"):
+        found.update(DEFAULT_KUBERNETES)
+
+    assert not [each for each in started if each.is_running()]
+
+
 def test_two_at_once_know_nothing_of_each_other(control_plane: ControlPlane, folder: Path) -> None:
     # A port of Kueue is fixed unless it is told otherwise.
     other = start(ControlPlaneSettings(folder=str(folder), kueue=True))

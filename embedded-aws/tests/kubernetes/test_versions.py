@@ -1,5 +1,6 @@
 """Each minor version that is built: it is the version that it says, and JobSet works on it."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -31,5 +32,23 @@ def test_each_version_says_what_it_is_and_places_a_jobset(version: str, tmp_path
 
         assert said["gitVersion"] == f"v{patch_of(version)}"
         assert placed(found, space) == ["whole-0", "whole-1"]
+    finally:
+        found.stop()
+
+
+@pytest.mark.parametrize(("before", "after"), list(pairwise(VERSIONS)))
+def test_each_version_goes_on_with_what_the_one_before_has(
+    before: str, after: str, tmp_path: Path
+) -> None:
+    found = start(ControlPlaneSettings(folder=str(tmp_path), kubernetes=before, jobset=True))
+    try:
+        space = namespace(found, "job")
+        found.administrator.call("POST", JOBSETS.format(space), jobset("job", "whole", 2))
+
+        found.update(after)
+        add_nodes(found, "whole", 2)
+
+        assert found.administrator.call("GET", "/version")["gitVersion"] == f"v{patch_of(after)}"
+        eventually(lambda: len(placed(found, space)) == 2)
     finally:
         found.stop()

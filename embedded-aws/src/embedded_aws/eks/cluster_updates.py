@@ -6,7 +6,8 @@ Kubernetes version": node groups may be three versions older. API reference, Vpc
 CUSTOMER_ROUTED is never left. From memory: the words. Inferred: the times.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from embedded_aws.actions import Call, Row
@@ -17,7 +18,7 @@ from embedded_aws.eks.clusters import KEPT, check_unsupported, endpoint_access, 
 from embedded_aws.eks.control_plane_logs import make_log_group
 from embedded_aws.eks.control_planes import control_planes
 from embedded_aws.eks.tables import cluster_of, nodegroups, of_cluster
-from embedded_aws.eks.updates import start_update
+from embedded_aws.eks.updates import at_once, start_update
 
 _CONFIG_SECONDS, _VERSION_SECONDS = 120, 600
 _MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
@@ -89,7 +90,10 @@ def update_cluster_config(call: Call) -> dict[str, Any]:
         if "resourcesVpcConfig" in changed:
             cluster_network.make_interfaces(call, cluster["name"], cluster["resourcesVpcConfig"])
 
-    return {"update": _start(call, cluster, kind, params, _CONFIG_SECONDS, finish)}
+    update = start_update(
+        call, cluster, cluster["arn"], kind, params, seconds=_CONFIG_SECONDS, finish=finish
+    )
+    return {"update": update}
 
 
 @answers("UpdateClusterVersion")
@@ -97,8 +101,6 @@ def update_cluster_version(call: Call) -> dict[str, Any]:
     """Change a cluster's version to the next one."""
     cluster = cluster_of(call, call.params["name"])
     version = supported_version(call.params["version"])
-    if control_planes():
-        raise unsupported("updates of the version of a cluster with a control plane")
     before, after = (
         tuple(map(int, each.split("."))) for each in (cluster["version"], version.name)
     )
@@ -111,6 +113,9 @@ def update_cluster_version(call: Call) -> dict[str, Any]:
             f"Unsupported Kubernetes minor version update from {cluster['version']} to "
             f"{version.name}"
         )
+    planes = control_planes()
+    if planes:
+        planes.check(version.name)
     for group in of_cluster(nodegroups(call), cluster["name"]):
         nodes = group.get("version")
         if nodes and after[1] - int(nodes.partition(".")[2]) > _OLDEST_NODES:
@@ -118,23 +123,21 @@ def update_cluster_version(call: Call) -> dict[str, Any]:
                 f"Nodegroup {group['nodegroupName']} must be updated to within "
                 f"{_OLDEST_NODES} minor versions of {version.name} before the cluster is"
             )
-    params = {"Version": version.name, "PlatformVersion": "eks.1"}
 
     def finish() -> None:
         cluster["version"] = version.name
 
-    return {"update": _start(call, cluster, "VersionUpdate", params, _VERSION_SECONDS, finish)}
-
-
-def _start(
-    call: Call,
-    cluster: Row,
-    kind: str,
-    params: Mapping[str, Any],
-    seconds: float,
-    finish: Callable[[], None],
-) -> Row:
-    return start_update(call, cluster, cluster["arn"], kind, params, seconds=seconds, finish=finish)
+    update = start_update(
+        call,
+        cluster,
+        cluster["arn"],
+        "VersionUpdate",
+        {"Version": version.name, "PlatformVersion": "eks.1"},
+        seconds=_VERSION_SECONDS,
+        begin=partial(planes.update, cluster, version.name) if planes else at_once,
+        finish=finish,
+    )
+    return {"update": update}
 
 
 def _vpc_change(call: Call, cluster: Row, asked: Mapping[str, Any]) -> tuple[str, Row, Row]:

@@ -50,6 +50,8 @@ class ControlPlanes:
         self._ending = Event()
         self._threads: list[Thread] = []
         self._asking: dict[str, tuple[Call, Row]] = {}
+        # The version that a cluster's is to have, and who wants to know when it has.
+        self._updates: dict[str, tuple[str, Callable[[str], None]]] = {}
 
     def check(self, version: str) -> None:
         """Refuse a version of Kubernetes of which nothing can be started here.
@@ -102,6 +104,7 @@ class ControlPlanes:
             then("")
             try:
                 while self._is_kept(started) and not self._ending.wait(_LOOK_SECONDS):
+                    self._update(started, cluster)
                     self._look(started, installs.look, kubelets.look, logs.look)
             finally:
                 access.close()
@@ -110,6 +113,16 @@ class ControlPlanes:
         self._threads = [each for each in self._threads if each.is_alive()]
         self._threads.append(thread)
         thread.start()
+
+    def update(self, cluster: Row, version: str, then: Callable[[str], None]) -> None:
+        """Have a cluster's control plane updated, which takes seconds.
+
+        Args:
+            cluster: it.
+            version: the minor version.
+            then: called afterwards, with what went wrong or an empty text.
+        """
+        self._updates[cluster["arn"]] = version, then
 
     def asking(self, part: str) -> tuple[Call, Row] | None:
         """Return the cluster whose API server has this part of a URL, and its call, or None."""
@@ -132,6 +145,19 @@ class ControlPlanes:
     def _is_kept(self, started: ControlPlane) -> bool:
         # A new cluster may have the ARN of one that is gone.
         return any(each is started for each in list(self._running.values()))
+
+    def _update(self, started: ControlPlane, cluster: Row) -> None:
+        version, then = self._updates.pop(cluster["arn"], ("", None))
+        if then is None:
+            return
+        try:
+            started.update(version)
+        except EmbeddedAwsError as error:
+            # Nothing of it is left.
+            self._running.pop(cluster["arn"], None)
+            then(str(error))
+        else:
+            then("")
 
     def _look(self, started: ControlPlane, *looks: Callable[[], None]) -> None:
         for look in looks:

@@ -19,6 +19,11 @@ from embedded_aws.eks.tables import addons, cluster_of, nodegroups, of_cluster
 _updates = table("eks", "updates")
 
 
+def at_once(then: Callable[[str], None]) -> None:
+    """Begin an update that takes no time on this machine."""
+    then("")
+
+
 def start_update(
     call: Call,
     row: Row,
@@ -28,6 +33,7 @@ def start_update(
     *,
     seconds: float,
     finish: Callable[[], Row | None],
+    begin: Callable[[Callable[[str], None]], None] = at_once,
 ) -> Row:
     """Start an update and return it as DescribeUpdate does.
 
@@ -39,6 +45,8 @@ def start_update(
         params: by the name of their type; texts or what is shown as JSON.
         seconds: how long it takes.
         finish: what it does at its end; it returns the error of an update that failed.
+        begin: what takes its time on this machine before that. It calls its argument afterwards,
+            with what went wrong or an empty text.
     """
     if row["status"] == "UPDATING":
         raise in_use(f"Cannot update because {arn} currently has an update in progress")
@@ -55,15 +63,15 @@ def start_update(
         "of": arn,
     }
 
-    def end() -> None:
+    def end(failure: str) -> None:
         row["status"] = before
-        error = finish()
+        error = _failed(failure) if failure else finish()
         update["errors"] = [error] if error else []
         update["status"] = "Failed" if error else "Successful"
 
     _updates(call)[update["id"]] = update
     row["status"] = "UPDATING"
-    later(seconds, end)
+    begin(lambda failure: later(seconds, lambda: end(failure)))
     return _described(update)
 
 
@@ -97,6 +105,10 @@ def _updated(call: Call) -> str:
                     return str(row[arn])
             raise not_found(f"No {what} found for name: {wanted}.")
     return str(cluster["arn"])
+
+
+def _failed(message: str) -> Row:
+    return {"errorCode": "Unknown", "errorMessage": message, "resourceIds": []}
 
 
 def _described(update: Row) -> Row:

@@ -12,7 +12,12 @@ from embedded_aws.errors import EmbeddedAwsError
 
 _SECONDS = 20
 # Of a connection that the server has closed meanwhile.
-_CLOSED = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)
+_CLOSED = (
+    http.client.RemoteDisconnected,
+    BrokenPipeError,
+    ConnectionResetError,
+    ssl.SSLEOFError,
+)
 
 
 class ApiRefusal(EmbeddedAwsError):

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from embedded_aws.errors import ServerError
@@ -15,6 +15,7 @@ from embedded_aws.kubernetes.supervisor import ADMINISTRATOR
 from embedded_aws.private_files import open_private
 
 _PATIENCE_SECONDS = 30
+_LOG = "supervisor.log"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,16 @@ class ControlPlane:
         certificate, key = files
         return ApiClient(port=self.port, authority=self.authority, certificate=certificate, key=key)
 
+    def update(self, kubernetes: str) -> None:
+        """Update it to a minor version; the endpoint, keys and objects stay.
+
+        Raises:
+            EmbeddedAwsError: nothing is built for the version.
+            ServerError: it did not start, and the control plane has ended.
+        """
+        programs(kubernetes)
+        self._ask(kubernetes)
+
     def stop(self) -> None:
         """End it; one that has ended already is not an error."""
         if self.process.stdin:
@@ -58,6 +69,27 @@ class ControlPlane:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        if self.process.stdout:
+            self.process.stdout.close()
+
+    def _ask(self, line: str) -> int:
+        """Say something to the supervisor, and return the port of the API server.
+
+        Raises:
+            ServerError: it did not start, and nothing of it is left.
+        """
+        assert self.process.stdin and self.process.stdout
+        with suppress(BrokenPipeError):
+            self.process.stdin.write(line.encode() + b"\n")
+            self.process.stdin.flush()
+        said = self.process.stdout.readline()
+        announced = json.loads(said) if said else {}
+        if "port" in announced:
+            return int(announced["port"])
+        self.stop()
+        log = Path(self.settings.folder) / _LOG
+        reason = announced.get("error") or f"exit code {self.process.returncode}; its log is {log}"
+        raise ServerError(f"Kubernetes did not start: {reason}")
 
 
 def start(settings: ControlPlaneSettings) -> ControlPlane:
@@ -71,8 +103,7 @@ def start(settings: ControlPlaneSettings) -> ControlPlane:
         ServerError: it did not start; the message has the end of the log of what failed.
     """
     programs(settings.kubernetes)
-    log = Path(settings.folder) / "supervisor.log"
-    with open_private(log) as opened:
+    with open_private(Path(settings.folder) / _LOG) as opened:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "embedded_aws.kubernetes.supervisor"],
             # The supervisor watches this pipe, which the system closes when we end.
@@ -82,20 +113,9 @@ def start(settings: ControlPlaneSettings) -> ControlPlane:
             # Ctrl-C in the terminal is for the command that uses it.
             start_new_session=True,
         )
-    assert process.stdin and process.stdout
     found = ControlPlane(process=process, settings=settings, port=0)
     try:
-        with suppress(BrokenPipeError):
-            process.stdin.write(settings.to_json().encode() + b"\n")
-            process.stdin.flush()
-        with process.stdout:
-            line = process.stdout.readline()
+        return replace(found, port=found._ask(settings.to_json()))
     except BaseException:  # Ctrl-C, for instance
         found.stop()
         raise
-    announced = json.loads(line) if line else {}
-    if "port" in announced:
-        return ControlPlane(process=process, settings=settings, port=announced["port"])
-    found.stop()
-    reason = announced.get("error") or f"exit code {process.returncode}; its log is {log}"
-    raise ServerError(f"Kubernetes did not start: {reason}")

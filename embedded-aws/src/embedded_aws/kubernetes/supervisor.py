@@ -1,8 +1,9 @@
 """The process that runs a control plane: `python -m embedded_aws.kubernetes.supervisor`.
 
 The first line of standard input has the settings, as JSON. It prints one line of JSON: the port of
-the API server once that answers, or `{"error": ...}`. It ends, and all that it started, when
-standard input ends or one of the programs does.
+the API server once that answers, or `{"error": ...}`. Each further line is a minor version, to
+which it updates the programs of Kubernetes; it answers in the same way. It ends, and all that it
+started, when standard input ends or one of the programs does.
 """
 
 import ctypes
@@ -75,6 +76,8 @@ class Supervisor:
         self._folder = Path(settings.folder)
         self._programs = programs(settings.kubernetes)
         self._running: dict[str, subprocess.Popen[bytes]] = {}
+        # The arguments of the programs of Kubernetes, in the order in which they start.
+        self._kubernetes: dict[str, Sequence[str]] = {}
         self._authority = Authority(self._folder, settings.authority)
         self._port, self._etcd, self._peers = _free_ports(3)
         certificate, key = self._authority.client(
@@ -92,37 +95,62 @@ class Supervisor:
         """
         self._start_etcd()
         key = write_new_key(self._folder / "service-accounts.key")
-        self._start_api_server(key)
-        self._wait_until_ready()
         manager = self._kubeconfig("kube-controller-manager", "system:kube-controller-manager")
-        self._run(
-            "kube-controller-manager",
-            f"--kubeconfig={manager}",
-            "--leader-elect=false",
-            _NO_PORT,
-            f"--service-account-private-key-file={key}",
-            f"--root-ca-file={self._authority.file}",
-            "--use-service-account-credentials=true",
-        )
         scheduler = self._kubeconfig("kube-scheduler", "system:kube-scheduler")
-        self._run("kube-scheduler", f"--kubeconfig={scheduler}", "--leader-elect=false", _NO_PORT)
+        self._kubernetes = {
+            "kube-apiserver": self._api_server_flags(key),
+            "kube-controller-manager": [
+                f"--kubeconfig={manager}",
+                "--leader-elect=false",
+                _NO_PORT,
+                f"--service-account-private-key-file={key}",
+                f"--root-ca-file={self._authority.file}",
+                "--use-service-account-credentials=true",
+            ],
+            "kube-scheduler": [f"--kubeconfig={scheduler}", "--leader-elect=false", _NO_PORT],
+        }
+        self._start_kubernetes()
         if self._settings.jobset:
             self._start_manager(JOBSET)
         if self._settings.kueue:
             self._start_manager(KUEUE)
         return self._port
 
+    def update(self, kubernetes: str) -> int:
+        """Exchange the programs of Kubernetes, and return the port, which stays.
+
+        Args:
+            kubernetes: their minor version.
+
+        Raises:
+            EmbeddedAwsError: as `start`, or nothing is built for the version.
+        """
+        self._programs = programs(kubernetes)
+        for name in reversed(self._kubernetes):
+            _end(self._running.pop(name))
+        self._start_kubernetes()
+        return self._port
+
     def watch(self) -> None:
-        """Return when standard input ends; fail when a program does."""
-        while not _stdin_has_ended(patience=1):
-            self._check()
+        """Update when standard input says so, and return when it ends; fail when a program does."""
+        while True:
+            if _stdin_is_readable(patience=1):
+                line = sys.stdin.readline()
+                if not line:
+                    return
+                _announce(port=self.update(line.strip()))
+            self._check_programs()
 
     def stop(self) -> None:
         """End the programs at once: nothing of theirs is kept, and the API server takes seconds."""
         for process in self._running.values():
-            process.kill()
-        for process in self._running.values():
-            process.wait()
+            _end(process)
+
+    def _start_kubernetes(self) -> None:
+        for name, arguments in self._kubernetes.items():
+            self._run(name, *arguments)
+            if name == "kube-apiserver":
+                self._wait_until_ready()
 
     def _start_etcd(self) -> None:
         clients, peers = (f"http://{_LOOPBACK}:{port}" for port in (self._etcd, self._peers))
@@ -138,13 +166,12 @@ class Supervisor:
             "--unsafe-no-fsync",
         )
 
-    def _start_api_server(self, service_accounts: Path) -> None:
+    def _api_server_flags(self, service_accounts: Path) -> Sequence[str]:
         # Pods reach it as a service, which has the first address of their range.
         service = next(ip_network(self._settings.service_cidr).hosts())
         names = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", str(service))
         certificate, key = self._authority.server("server", "localhost", _LOOPBACK, *names)
-        self._run(
-            "kube-apiserver",
+        return [
             f"--etcd-servers=http://{_LOOPBACK}:{self._etcd}",
             f"--bind-address={_LOOPBACK}",
             f"--secure-port={self._port}",
@@ -161,7 +188,7 @@ class Supervisor:
             *self._vpc_flags(),
             *self._audit_flags(),
             *self._webhook_flags(),
-        )
+        ]
 
     def _audit_flags(self) -> list[str]:
         if not self._settings.audit_log:
@@ -268,7 +295,8 @@ class Supervisor:
         self._wait_for_port(manager.name, port)
 
     def _run(self, name: str, *arguments: str) -> None:
-        with open_private(self._folder / f"{name}.log") as log:
+        # Whoever reads the log goes on where he was after an update.
+        with open_private(self._folder / f"{name}.log", append=True) as log:
             self._running[name] = subprocess.Popen(
                 [str(self._programs / "bin" / name), *arguments],
                 stdin=subprocess.DEVNULL,
@@ -303,7 +331,7 @@ class Supervisor:
                 return
         raise EmbeddedAwsError(
             f"the API server is not ready after {_PATIENCE_SECONDS} s; "
-            + self._end("kube-apiserver")
+            + self._end_of_log("kube-apiserver")
         )
 
     def _wait_for_port(self, name: str, port: int) -> None:
@@ -314,17 +342,21 @@ class Supervisor:
                 if tried.connect_ex((_LOOPBACK, port)) == 0:
                     return
             time.sleep(_PAUSE_SECONDS)
-        raise EmbeddedAwsError(f"{name} does not answer: {self._end(name)}")
+        raise EmbeddedAwsError(f"{name} does not answer: {self._end_of_log(name)}")
 
     def _check(self) -> None:
-        if _stdin_has_ended(patience=0):
+        # Nobody says more before the answer to what was said.
+        if _stdin_is_readable(patience=0):
             # Whoever needs the control plane has gone while it started.
             sys.exit(0)
+        self._check_programs()
+
+    def _check_programs(self) -> None:
         for name, process in self._running.items():
             if (code := process.poll()) is not None:
-                raise EmbeddedAwsError(f"{name} ended with {code}: {self._end(name)}")
+                raise EmbeddedAwsError(f"{name} ended with {code}: {self._end_of_log(name)}")
 
-    def _end(self, name: str) -> str:
+    def _end_of_log(self, name: str) -> str:
         """Return the last lines of a program's log."""
         log = self._folder / f"{name}.log"
         lines = log.read_text(errors="replace").strip().splitlines()[-_SHOWN_LINES:]
@@ -343,9 +375,14 @@ def _kubeconfig_text(cluster: Mapping[str, str], user: Mapping[str, str]) -> str
     return str(yaml.safe_dump(config))
 
 
-def _stdin_has_ended(*, patience: float) -> bool:
+def _stdin_is_readable(*, patience: float) -> bool:
     readable, _, _ = select.select([sys.stdin], [], [], patience)
-    return bool(readable) and not sys.stdin.read(1)
+    return bool(readable)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
 
 
 def _environment(own: Mapping[str, str]) -> dict[str, str]:
