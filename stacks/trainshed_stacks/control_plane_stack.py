@@ -67,6 +67,7 @@ class ControlPlaneStack(OwnedStack):
             self,
             "System",
             cluster_name=name,
+            version=control_plane.version.name,
             subnet=network.network.private_subnet(users[0].zone.name),
             security_group=self.nodes_group(self),
             kms_key_arn=kms_key_arn,

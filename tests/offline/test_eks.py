@@ -30,13 +30,23 @@ Templates = Mapping[str, Any]
 
 
 @pytest.fixture(scope="module")
-def templates(
+def make_templates(
     tmp_path_factory: pytest.TempPathFactory, synthesise: Callable[..., Path]
-) -> Templates:
-    file = tmp_path_factory.mktemp("project") / "kube.yaml"
-    file.write_text(CLUSTER)
-    folder = synthesise(load_fleet([file]))
-    return {name: json.loads((folder / f"{name}.template.json").read_text()) for name in STACKS}
+) -> Callable[[str], Templates]:
+    """Return the templates of a cluster file."""
+
+    def make(text: str) -> Templates:
+        file = tmp_path_factory.mktemp("project") / "kube.yaml"
+        file.write_text(text)
+        folder = synthesise(load_fleet([file]))
+        return {name: json.loads((folder / f"{name}.template.json").read_text()) for name in STACKS}
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def templates(make_templates: Callable[[str], Templates]) -> Templates:
+    return make_templates(CLUSTER)
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +144,29 @@ def test_its_nodes_have_joined(aws: EmbeddedAws) -> None:
         AutoScalingGroupNames=[group["name"]]
     )["AutoScalingGroups"]
     assert len(found["Instances"]) == 2
+
+
+def test_a_newer_version_reaches_the_cluster_and_all_its_nodes(
+    make_aws: Callable[[], EmbeddedAws],
+    make_templates: Callable[[str], Templates],
+    templates: Templates,
+    publish_ami: Callable[..., str],
+) -> None:
+    aws = make_aws()
+    make_role(aws)
+    for name in STACKS:
+        aws.deploy(templates[name], stack_name=name)
+    ami = publish_ami(aws, "neuron/eks-1.36")
+
+    newer = make_templates(CLUSTER.replace("kubernetes: {", "kubernetes: {version: '1.36', "))
+    for name in STACKS:
+        aws.deploy(newer[name], stack_name=name)
+
+    assert aws.client("eks").describe_cluster(name="kube")["cluster"]["version"] == "1.36"
+    groups = node_groups(aws)
+    assert {each["status"] for each in groups.values()} == {"ACTIVE"}
+    assert groups["KubeControlPlane"]["version"] == "1.36"
+    assert groups["KubeCluster"]["releaseVersion"] == ami
 
 
 def test_nodes_without_the_group_of_the_cluster_never_join(

@@ -116,8 +116,12 @@ def nodes(*, size: int = 4, disk: int = 100, **attributes: Any) -> Template:
     }
 
 
-def node_group(*, size: int = 4, disk: int = 100, repair: bool = True) -> Template:
+def node_group(
+    *, size: int = 4, disk: int = 100, repair: bool = True, of_jobs: bool = True
+) -> Template:
+    taint = {"Key": "aws.amazon.com/neuron", "Value": "present", "Effect": "NO_SCHEDULE"}
     given = {
+        "Taints": [taint] if of_jobs else [],
         "ClusterName": "train",
         "NodeRole": "r",
         "Subnets": ["s-1"],
@@ -414,6 +418,11 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
         node_group(),
         node_group(disk=200),
         [("high", KILLED, "replaces its nodes one after another, because of")],
+    ),
+    "other-system-nodes-of-kubernetes": (
+        node_group(of_jobs=False),
+        node_group(of_jobs=False, disk=200),
+        [],
     ),
     "no-repair-of-nodes": (node_group(), node_group(repair=False), []),
     "node-group-goes": (

@@ -123,7 +123,10 @@ class AcceleratorNodes(Construct):
 class SystemNodes(Construct):
     """Managed node group for what runs beside the jobs, on AWS's own AMI.
 
-    IMDSv2 alone, an encrypted root volume, no public address.
+    IMDSv2 alone, an encrypted root volume, no public address. The version is the cluster's, so that
+    an update of that reaches these nodes, too: EKS leaves a group that names none as it is, and
+    refuses to bring the cluster further than three versions beyond its nodes (EKS user guide,
+    "Update existing cluster to new Kubernetes version").
 
     Attributes:
         group: the resource.
@@ -140,6 +143,7 @@ class SystemNodes(Construct):
             stack,
             "System",
             cluster_name="train",
+            version="1.35",
             subnet=vpc.private_subnets[0],
             security_group=ec2.SecurityGroup(stack, "Cluster", vpc=vpc),
         )
@@ -151,6 +155,7 @@ class SystemNodes(Construct):
         construct_id: str,
         *,
         cluster_name: str,
+        version: str,
         subnet: ec2.ISubnet,
         security_group: ec2.ISecurityGroup,
         kms_key_arn: str | None = None,
@@ -161,6 +166,7 @@ class SystemNodes(Construct):
             scope: parent.
             construct_id: id within the parent.
             cluster_name: of the EKS cluster.
+            version: minor version of Kubernetes, the cluster's.
             subnet: private subnet of the nodes.
             security_group: that EKS makes for the control plane and its nodes.
             kms_key_arn: key that encrypts root volumes; by default the account's own for EBS.
@@ -191,6 +197,7 @@ class SystemNodes(Construct):
             node_role=role.role_arn,
             subnets=[subnet.subnet_id],
             ami_type="AL2023_x86_64_STANDARD",
+            version=version,
             instance_types=[SYSTEM_TYPE],
             launch_template=_Group.LaunchTemplateSpecificationProperty(
                 id=template.launch_template_id, version=template.latest_version

@@ -21,8 +21,11 @@ _OF_NEW_NODES = ("LaunchTemplate", "ReleaseVersion", "Version")
 
 
 def changed(affected: Affected) -> Iterator[Risk]:
-    """Yield what ends nodes; a new version of the control plane ends none."""
+    """Yield what ends nodes of jobs; a new version of the control plane ends none."""
     if affected.change.resource_type == _CLUSTER:
+        return
+    # System nodes, which jobs never run on, have no taint.
+    if not at(affected.old, "Taints"):
         return
     before, after = (
         whole_number(at(side, "ScalingConfig.DesiredSize")) for side in (affected.old, affected.new)
