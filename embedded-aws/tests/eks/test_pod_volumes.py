@@ -143,6 +143,8 @@ def test_memory_of_two_containers_waits(tmp_path: Path) -> None:
     assert made(tmp_path, memory, containers=[container])["m"] == Volume(mib=8)
     with pytest.raises(Waits, match="shares no memory between containers: volume m"):
         made(tmp_path, memory, containers=[container, container])
+    with pytest.raises(Waits, match="shares no memory between containers: volume m"):
+        made(tmp_path, memory, containers=[container], initContainers=[container])
 
 
 def test_projected_files_follow_their_objects_and_a_token_is_renewed_in_time(

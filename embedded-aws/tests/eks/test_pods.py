@@ -205,6 +205,24 @@ def test_the_containers_of_a_pod_share_its_volumes(bench: PodBench, image: str) 
     bench.ask("DELETE", f"/api/v1/namespaces/default/pods/{name}")
 
 
+def test_an_init_container_leaves_files_and_nothing_else_to_the_container(
+    bench: PodBench, image: str
+) -> None:
+    mount = {"volumeMounts": [{"name": "shared", "mountPath": "/s"}]}
+    first = {"name": "first", "image": image, "args": ["echo left > /s/file; echo x > /own"]}
+    name = bench.start(
+        container={"image": image, "args": ["cat /s/file; ls /"], **mount},
+        initContainers=[{**first, **mount}],
+        volumes=[{"name": "shared", "emptyDir": {}}],
+    )
+
+    assert bench.until_over(name)["phase"] == "Succeeded"
+
+    said = bench.log(name)
+    assert said[0] == "left"
+    assert "own" not in said
+
+
 def test_files_of_a_config_map_have_their_mode_and_cannot_be_written(
     bench: PodBench, image: str
 ) -> None:

@@ -25,7 +25,9 @@ def why_not_run(call: Call, pod: Mapping[str, Any]) -> str | None:
     """
     if not any(each["kind"] in _SERVICES for each in pod["metadata"].get("ownerReferences", [])):
         return None
-    if not all(_is_here(call, each["image"]) for each in pod["spec"]["containers"]):
+    spec = pod["spec"]
+    containers = (*spec.get("initContainers", []), *spec["containers"])
+    if not all(_is_here(call, each["image"]) for each in containers):
         return "the embedded AWS does not run this image"
     return containers_unavailable()
 

@@ -1,23 +1,21 @@
 """A pod whose containers run as processes of this machine.
 
-Kubernetes, "Pod Lifecycle": phases, states of containers, restart policies, the back-off of
-containers that end again and again (10 s, doubled up to 5 minutes, after a first restart at once),
-SIGTERM and, after the grace period, SIGKILL. EKS user guide, "Learn how EKS Pod Identity grants
-Pods access to AWS services": credentials come from an agent, an add-on, by the association of the
-service account; variables of the pod say where. From memory: containerd's reason and code of a
-program that does not start, the words of an image that cannot be pulled, and that the region is
-among those variables.
+Kubernetes, "Pod Lifecycle": SIGTERM and, after the grace period, SIGKILL. "Init Containers": they
+run before the other containers, one after the other. "Sidecar Containers": those among them that
+stay end last, in the opposite order, each when the ones after it have ended. The kubelet's source,
+`killContainer` of `pkg/kubelet/kuberuntime`: each has at least two seconds. EKS user guide, "Learn
+how EKS Pod Identity grants Pods access to AWS services": credentials come from an agent, an add-on,
+by the association of the service account; variables of the pod say where. From memory: the words of
+an image that cannot be pulled, and that the region is among those variables.
 """
 
 import shutil
 import signal
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
 from socket import socket
 from typing import Any
 
@@ -26,12 +24,13 @@ from embedded_aws.clock import seconds_here
 from embedded_aws.ec2.instance_files import instance_files
 from embedded_aws.ec2.instance_store import mounted_store
 from embedded_aws.eks.calls import guard
+from embedded_aws.eks.pod_container import PodContainer
 from embedded_aws.eks.pod_logs import ContainerLog
 from embedded_aws.eks.pod_network import PodPlace
 from embedded_aws.eks.pod_probes import Readiness
 from embedded_aws.eks.pod_problems import Waits
 from embedded_aws.eks.pod_services import services_of
-from embedded_aws.eks.pod_statuses import TIME, Ended, container_status, pod_status
+from embedded_aws.eks.pod_statuses import TIME, pod_status
 from embedded_aws.eks.pod_values import expanded, variables_of
 from embedded_aws.eks.pod_volumes import NodeFiles, Volume, make_volumes, mounts, update_volumes
 from embedded_aws.eks.tables import addons, of_cluster, pod_identities
@@ -39,47 +38,18 @@ from embedded_aws.hosts.command_files import CommandFiles, NoCommand, WantedCont
 from embedded_aws.hosts.found_images import NotPulled
 from embedded_aws.hosts.host import Host
 from embedded_aws.hosts.hosts import Hosts, Inner, NoHost
-from embedded_aws.hosts.process import Command, HostProcess, Listener
-from embedded_aws.hosts.start_problems import runc_problem
+from embedded_aws.hosts.process import Command, Listener
 from embedded_aws.iam.roles import can_assume
 from embedded_aws.kubernetes.client import ApiClient, ApiRefusal
 
 _AGENT = "eks-pod-identity-agent"
 _PRINCIPAL = "pods.eks.amazonaws.com"
-_FIRST_BACK_OFF, _LONGEST_BACK_OFF = 10, 300
-_KILLED, _NOT_STARTED = 137, 128
-# How a container begins to wait.
-_BEGINS = ("ContainerCreating", "")
+# What a container has from SIGTERM to SIGKILL in any case, and by a pod that does not say.
+_LEAST_GRACE, _USUAL_GRACE = 2, 30
 # Between two looks at what a pod's files are of.
 _UPDATE_SECONDS = 60
 # The variable with the file of names of a pod that has no network of its own.
 _NAMES = "EMBEDDED_AWS_NAMES"
-
-
-@dataclass(slots=True, kw_only=True)
-class _Container:
-    """A container of the pod, in its latest run."""
-
-    spec: Mapping[str, Any]
-    waits: tuple[str, str] = _BEGINS
-    log: ContainerLog | None = None
-    past_log: ContainerLog | None = None
-    process: HostProcess | None = None
-    readiness: Readiness | None = None
-    program: str = ""
-    identifier: str = field(default_factory=partial(token_hex, 32))
-    started: str | None = None
-    ended: Ended | None = None
-    before: Ended | None = None
-    restarts: int = 0
-    again_at: float = 0
-    # Waits before it starts again; and its end has been told.
-    backs_off: bool = False
-    told: bool = False
-
-    @property
-    def name(self) -> str:
-        return str(self.spec["name"])
 
 
 class PodRun:
@@ -113,7 +83,14 @@ class PodRun:
             pod, instance, self._folder.with_name(f"{self._folder.name}-hosts"), apart=hosts.apart
         )
         self._folder.mkdir()
-        self._containers = [_Container(spec=each) for each in pod["spec"]["containers"]]
+        policy = pod["spec"].get("restartPolicy", "Always")
+        self._init, self._own = (
+            [
+                PodContainer(spec=each, is_init=field == "initContainers", pod_policy=policy)
+                for each in pod["spec"].get(field, [])
+            ]
+            for field in ("initContainers", "containers")
+        )
         self._volumes: dict[str, Volume] | None = None
         self._since = datetime.now(UTC).strftime(TIME)
         self._update_at = 0.0
@@ -123,10 +100,10 @@ class PodRun:
     @property
     def over(self) -> bool:
         """No container runs, or will run again."""
-        return all(each.ended and not self._restarts(each) for each in self._containers)
+        return self._is_done and not any(each.runs for each in self._all)
 
     def look(self, pod: Row) -> Row:
-        """Start what is to be started, and return the status of the pod.
+        """Start what is to be started, end what is to end, and return the status of the pod.
 
         Args:
             pod: as it is now.
@@ -135,13 +112,13 @@ class PodRun:
         if self._volumes and time.monotonic() >= self._update_at:
             update_volumes(self._client, pod, self._folder)
             self._update_at = time.monotonic() + seconds_here(_UPDATE_SECONDS)
-        for container in self._containers:
-            if self._kill_at is None:
-                self._further(container)
-            elif container.process is None and container.ended is None:
-                container.ended = self._end_of(container, _KILLED, "Error", "")
-        if self._kill_at is not None and time.monotonic() >= self._kill_at:
-            self._signal(signal.SIGKILL)
+        if not self._is_done:
+            self._start_in_order()
+        elif self._kill_at is None:
+            # Sidecars are left, if anything.
+            self.stop(pod["spec"].get("terminationGracePeriodSeconds", _USUAL_GRACE))
+        if self._kill_at is not None:
+            self._end_in_order(self._kill_at)
         # Once: a container may end at any moment.
         if over := self.over:
             self.close()
@@ -153,9 +130,18 @@ class PodRun:
         Args:
             seconds: between them.
         """
-        if self._kill_at is None:
-            self._kill_at = time.monotonic() + seconds_here(seconds)
-            self._signal(signal.SIGTERM)
+        end = time.monotonic() + seconds_here(seconds)
+        if self._kill_at is not None and self._kill_at <= end:
+            return
+        self._kill_at = end
+        if self._is_initialized:
+            for container in self._all:
+                if container.process is None and container.ended is None:
+                    container.end_unstarted()
+        for container in self._all:
+            if container.runs and container.kill_at is not None:
+                container.kill_at = min(container.kill_at, self._later(end))
+        self._end_in_order(end)
 
     def close(self) -> None:
         """Let nothing of it be left but its logs."""
@@ -164,7 +150,8 @@ class PodRun:
         self._closed = True
         self._hosts.credentials.revoke(self._session)
         if self.place.of_node:
-            self._signal(signal.SIGKILL)
+            for container in self._all:
+                self._signal(container, signal.SIGKILL)
         else:
             self._hosts.end_inner(self.instance, self._uid)
         self.place.release()
@@ -172,7 +159,7 @@ class PodRun:
 
     def log(self, container: str, *, before: bool) -> ContainerLog | None:
         """Return the log of a container, or of its run before; None if it has none."""
-        for each in self._containers:
+        for each in self._all:
             if each.name == container:
                 return each.past_log if before else each.log
         return None
@@ -185,33 +172,76 @@ class PodRun:
     @property
     def _is_alone(self) -> bool:
         """Its host, and so all that the container has started, ends with the one container."""
-        return len(self._containers) == 1 and not self.place.of_node
+        return len(self._all) == 1 and not self.place.of_node
+
+    @property
+    def _all(self) -> list[PodContainer]:
+        """All containers, in the order in which they start."""
+        return [*self._init, *self._own]
+
+    @property
+    def _is_initialized(self) -> bool:
+        return all(each.is_initialized for each in self._init)
+
+    @property
+    def _is_done(self) -> bool:
+        """Nothing more is started: its containers, or one that they wait for, ended for good."""
+        return (
+            self._kill_at is not None
+            or all(each.is_over for each in self._own)
+            or any(each.is_over and not each.is_initialized for each in self._init)
+        )
 
     @property
     def _session(self) -> str:
         return f"eks-{self._cluster['name']}-{self.pod['metadata']['name']}"[:40] + self._uid[:8]
 
-    def _restarts(self, container: _Container) -> bool:
-        """Whether a container that has ended runs again."""
-        policy = self.pod["spec"].get("restartPolicy", "Always")
-        if self._kill_at is not None or policy == "Never":
-            return False
-        return policy == "Always" or container.ended is None or container.ended.code != 0
+    def _start_in_order(self) -> None:
+        """Start what is to be started now, or again.
 
-    def _further(self, container: _Container) -> None:
+        As `computeInitContainerActions` of the kubelet: an init container that has been initialized
+        once holds up no other; of these, sidecars run again and the others do not.
+        """
+        for container in self._init:
+            if container.is_sidecar or not container.is_initialized:
+                self._further(container)
+            if not container.is_initialized:
+                return
+        for container in self._own:
+            self._further(container)
+
+    def _end_in_order(self, kill_at: float) -> None:
+        """Have the containers end whose turn it is; sidecars come last, the last one first.
+
+        Args:
+            kill_at: when the grace period of the pod is over.
+        """
+        waits = any(each.runs for each in self._own)
+        for container in reversed(self._all):
+            if not container.runs:
+                continue
+            if container.kill_at is None:
+                if waits and container.is_sidecar:
+                    continue
+                container.kill_at = self._later(kill_at)
+                self._signal(container, signal.SIGTERM)
+            elif time.monotonic() >= container.kill_at:
+                self._signal(container, signal.SIGKILL)
+            waits |= container.is_sidecar
+
+    @staticmethod
+    def _later(kill_at: float) -> float:
+        """Return when a container is killed that gets SIGTERM now."""
+        return max(kill_at, time.monotonic() + seconds_here(_LEAST_GRACE))
+
+    def _further(self, container: PodContainer) -> None:
         """Start a container, or start it again, where it is time for that."""
         if container.ended:
-            if not container.told or not self._restarts(container):
-                return
-            if time.monotonic() < container.again_at:
+            if not container.may_run_again():
                 return
             if self._is_alone:
                 self._hosts.end_inner(self.instance, self._uid)
-            container.restarts += 1
-            container.before, container.ended = container.ended, None
-            container.past_log, container.process = container.log, None
-            container.started, container.identifier = None, token_hex(32)
-            container.waits, container.told = _BEGINS, False
+            container.forget_run()
         if container.process is not None:
             return
         try:
@@ -223,17 +253,20 @@ class PodRun:
         except (ApiRefusal, NoHost, OSError) as reason:
             container.waits = ("ContainerCreating", str(reason))
 
-    def _start(self, container: _Container) -> None:
+    def _start(self, container: PodContainer) -> None:
         disk = self._hosts.disk(self.instance)
         root = instance_files(self.instance, disk)
         if self._volumes is None:
             node = NodeFiles(root=root, mounted=mounted_store(self.instance, disk))
             self._volumes = make_volumes(self._client, self.pod, self._folder, node)
             self._update_at = time.monotonic() + seconds_here(_UPDATE_SECONDS)
-        if self.pod["spec"].get("initContainers"):
-            raise Waits("ContainerCreating", "the embedded AWS runs no init containers")
+        if "restartPolicyRules" in container.spec:
+            raise Waits(
+                "CreateContainerConfigError",
+                "the embedded AWS does not know restartPolicyRules of containers",
+            )
         host = self._host()
-        own = self._folder / f"{container.name}-{container.restarts}"
+        own = self._folder / f"container-{container.name}-{container.restarts}"
         # Of an attempt that failed.
         shutil.rmtree(own, ignore_errors=True)
         own.mkdir()
@@ -274,14 +307,14 @@ class PodRun:
         found = self._hosts.variables(self.place.here)
         return found if self._hosts.apart else {**found, _NAMES: str(self.place.file)}
 
-    def _variables(self, container: _Container) -> dict[str, str]:
+    def _variables(self, container: PodContainer) -> dict[str, str]:
         status = {"podIP": self.place.address, "hostIP": self.instance.private_ip}
         pod = {**self.pod, "status": status}
         before = {"HOSTNAME": self.place.hostname, **self._credentials()}
         return variables_of(self._client, pod, container.spec, before)
 
     def _files(
-        self, container: _Container, variables: Mapping[str, str], folder: Path, root: Path
+        self, container: PodContainer, variables: Mapping[str, str], folder: Path, root: Path
     ) -> CommandFiles:
         spec = container.spec
         of_pod = self.pod["spec"].get("securityContext", {})
@@ -336,12 +369,15 @@ class PodRun:
         given = self._hosts.credentials.grant(self._call, self._session, found[0])
         return {"AWS_REGION": region, "AWS_DEFAULT_REGION": region, **given}
 
-    def _note_start(self, container: _Container) -> None:
-        container.readiness = Readiness(container.spec, self.connect)
-        container.started = datetime.now(UTC).strftime(TIME)
+    def _note_start(self, container: PodContainer) -> None:
+        container.note_start(Readiness(container.spec, self.connect))
 
     def _note_end(
-        self, container: _Container, log: ContainerLog, code: int | None, refused: OSError | None
+        self,
+        container: PodContainer,
+        log: ContainerLog,
+        code: int | None,
+        refused: OSError | None,
     ) -> None:
         log.close()
         if container.readiness:
@@ -349,69 +385,24 @@ class PodRun:
         if self.instance.state != "running":
             # Its kubelet has ended, too, and says nothing more: the controllers find out.
             return
-        if refused is not None:
-            said = str(refused)
-            if refused.errno is not None:
-                said = (
-                    "failed to create containerd task: failed to create shim task: "
-                    f"{runc_problem(container.program, refused)}"
-                )
-            ended = self._end_of(container, _NOT_STARTED, "StartError", said)
+        metadata = self.pod["metadata"]
+        pod = f"{metadata['name']}_{metadata['namespace']}({self._uid})"
+        container.note_end(code, refused, pod)
+
+    def _signal(self, container: PodContainer, number: signal.Signals) -> None:
+        if container.process is None:
+            return
+        if number == signal.SIGKILL and not self._is_alone:
+            container.process.send_group(number)
         else:
-            code = _KILLED if code is None else 128 - code if code < 0 else code
-            ended = self._end_of(container, code, "Completed" if code == 0 else "Error", "")
-        exponent = container.restarts - 1
-        wait = min(_FIRST_BACK_OFF * 2**exponent, _LONGEST_BACK_OFF) if exponent >= 0 else 0
-        container.again_at, container.backs_off = time.monotonic() + seconds_here(wait), wait > 0
-        container.waits = (
-            "CrashLoopBackOff",
-            f"back-off {wait}s restarting failed container={container.name} "
-            f"pod={self.pod['metadata']['name']}_{self.pod['metadata']['namespace']}"
-            f"({self._uid})",
-        )
-        # Last, since it says that all else is there.
-        container.ended = ended
-
-    def _end_of(self, container: _Container, code: int, reason: str, message: str) -> Ended:
-        return Ended(
-            code=code,
-            reason=reason,
-            message=message,
-            started=container.started,
-            finished=datetime.now(UTC).strftime(TIME),
-            identifier=container.identifier,
-        )
-
-    def _signal(self, number: signal.Signals) -> None:
-        for container in self._containers:
-            if not container.process or container.ended:
-                continue
-            if number == signal.SIGKILL and not self._is_alone:
-                container.process.send_group(number)
-            else:
-                container.process.send(number)
+            container.process.send(number)
 
     def _status(self, *, over: bool) -> Row:
-        statuses = []
-        for each in self._containers:
-            ended = each.ended
-            backs_off = ended is not None and each.backs_off and self._restarts(each)
-            each.told = ended is not None
-            statuses.append(
-                container_status(
-                    each.spec,
-                    running=each.started if each.process and not ended else None,
-                    ready=each.readiness is not None and each.readiness.ready,
-                    ended=None if backs_off else ended,
-                    before=ended if backs_off else each.before,
-                    waits=each.waits,
-                    identifier=each.identifier,
-                    restarts=each.restarts,
-                )
-            )
+        ends = self._kill_at is not None
         return pod_status(
             self.pod,
-            statuses,
+            [each.status(self.pod, ends=ends) for each in self._own],
+            init=[each.status(self.pod, ends=ends) for each in self._init],
             since=self._since,
             address=self.place.address,
             host=self.instance.private_ip,

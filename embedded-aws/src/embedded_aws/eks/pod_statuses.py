@@ -1,6 +1,7 @@
 """The status of a pod, as its kubelet writes it.
 
-Kubernetes API reference, PodStatus and ContainerStatus; "Pod Lifecycle": phases and conditions.
+Kubernetes API reference, PodStatus and ContainerStatus; "Pod Lifecycle": phases and conditions. The
+kubelet's source: `getPhase` of `pkg/kubelet/kubelet_pods.go` and `pkg/kubelet/status/generate.go`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,9 +47,19 @@ class Ended:
         return {name: value for name, value in found.items() if value != ""}
 
 
+def is_sidecar(spec: Mapping[str, Any]) -> bool:
+    """Whether an init container goes on to run beside the containers of its pod.
+
+    Args:
+        spec: of the init container.
+    """
+    return spec.get("restartPolicy") == "Always"
+
+
 def container_status(
     spec: Mapping[str, Any],
     *,
+    pod: Mapping[str, Any],
     running: str | None,
     ready: bool,
     ended: Ended | None,
@@ -61,8 +72,9 @@ def container_status(
 
     Args:
         spec: of it.
+        pod: whose container it is.
         running: since when it runs, or None.
-        ready: its probe says so, if it has one.
+        ready: it is, or has been where that is all that it is for.
         ended: how it ended for good, or None.
         before: how it ended before, or None.
         waits: reason and message if it neither runs nor has ended.
@@ -70,6 +82,8 @@ def container_status(
         restarts: how often it was started again.
     """
     reason, message = waits
+    if reason == "ContainerCreating" and pod["spec"].get("initContainers"):
+        reason = "PodInitializing"
     if ended:
         state: Row = {"terminated": ended.row()}
     elif running:
@@ -82,7 +96,7 @@ def container_status(
         "image": spec["image"],
         "imageID": spec["image"] if running or ended else "",
         **({"containerID": f"containerd://{identifier}"} if running or ended else {}),
-        "ready": running is not None and ready,
+        "ready": ready,
         "started": running is not None,
         "restartCount": restarts,
         "state": state,
@@ -102,26 +116,47 @@ def status_of_all(
         waits: reason and message; None if they run.
     """
     since = pod["status"].get("startTime") or datetime.now(UTC).strftime(TIME)
-    containers = [
-        container_status(
-            each,
-            running=None if waits else since,
-            ready=True,
-            ended=None,
+    identifier = pod["metadata"]["uid"].replace("-", "")
+    succeeded = Ended(
+        code=0,
+        reason="Completed",
+        message="",
+        started=since,
+        finished=since,
+        identifier=identifier,
+    )
+
+    def status(spec: Mapping[str, Any], *, runs: bool) -> Row:
+        return container_status(
+            spec,
+            pod=pod,
+            running=since if runs and not waits else None,
+            ready=waits is None,
+            ended=None if runs or waits else succeeded,
             before=None,
             waits=waits or ("", ""),
-            identifier=pod["metadata"]["uid"].replace("-", ""),
+            identifier=identifier,
             restarts=0,
         )
-        for each in pod["spec"]["containers"]
-    ]
-    return pod_status(pod, containers, since=since, address=address, host=host, over=False)
+
+    return pod_status(
+        pod,
+        [status(each, runs=True) for each in pod["spec"]["containers"]],
+        init=[
+            status(each, runs=is_sidecar(each)) for each in pod["spec"].get("initContainers", [])
+        ],
+        since=since,
+        address=address,
+        host=host,
+        over=False,
+    )
 
 
 def pod_status(
     pod: Mapping[str, Any],
     containers: Sequence[Row],
     *,
+    init: Sequence[Row],
     since: str,
     address: str,
     host: str,
@@ -132,28 +167,39 @@ def pod_status(
     Args:
         pod: as it is.
         containers: statuses of its containers.
+        init: statuses of its init containers.
         since: when its kubelet saw it first.
         address: its own; empty for none yet.
         host: address of its node.
         over: no container runs again.
     """
-    ran = any("waiting" not in each["state"] or each["lastState"] for each in containers)
+    specs = pod["spec"].get("initContainers", [])
+    sidecars = [each for spec, each in zip(specs, init, strict=True) if is_sidecar(spec)]
+    incomplete = [
+        each["name"]
+        for spec, each in zip(specs, init, strict=True)
+        if not each["started" if is_sidecar(spec) else "ready"]
+    ]
+    began = any("waiting" not in each["state"] for each in containers)
+    initialized = began or not incomplete
+    # One that waits to run again counts as one that has begun.
+    ran = all("waiting" not in each["state"] or each["lastState"] for each in containers)
     phase = "Running" if ran else "Pending"
     if over:
-        codes = [each["state"]["terminated"]["exitCode"] for each in containers]
-        phase = "Failed" if any(codes) else "Succeeded"
-    ready = "True" if all(each["ready"] for each in containers) else "False"
+        codes = [each["state"].get("terminated", {}).get("exitCode") for each in containers]
+        phase = "Succeeded" if all(code == 0 for code in codes) else "Failed"
+    unready = [each["name"] for each in (*sidecars, *containers) if not each["ready"]]
+    ready = "False" if over or unready else "True"
     why = {"reason": f"Pod{'Completed' if phase == 'Succeeded' else 'Failed'}"} if over else {}
-    if not over and ready == "False":
-        names = " ".join(each["name"] for each in containers if not each["ready"])
-        why = {
-            "reason": "ContainersNotReady",
-            "message": f"containers with unready status: [{names}]",
-        }
+    if unready and not over:
+        why = _why("ContainersNotReady", "unready", unready)
+    begin: Row = {"reason": "PodCompleted"} if phase == "Succeeded" else {}
+    if not initialized:
+        begin = _why("ContainersNotInitialized", "incomplete", incomplete)
     conditions = {
         "PodScheduled": ("True", {}),
         "PodReadyToStartContainers": ("False" if over or not address else "True", {}),
-        "Initialized": ("True", {"reason": "PodCompleted"} if phase == "Succeeded" else {}),
+        "Initialized": ("True" if initialized else "False", begin),
         "ContainersReady": (ready, why),
         "Ready": (ready, why),
     }
@@ -164,8 +210,14 @@ def pod_status(
         "hostIPs": [{"ip": host}],
         **({"podIP": address, "podIPs": [{"ip": address}]} if address else {}),
         "conditions": _conditions(pod["status"].get("conditions", []), conditions),
+        **({"initContainerStatuses": list(init)} if init else {}),
         "containerStatuses": list(containers),
     }
+
+
+def _why(reason: str, state: str, names: Sequence[str]) -> Row:
+    """Return why a condition is not met, by the containers that are to blame."""
+    return {"reason": reason, "message": f"containers with {state} status: [{' '.join(names)}]"}
 
 
 def _conditions(before: Sequence[Row], own: Mapping[str, tuple[str, Row]]) -> list[Row]:

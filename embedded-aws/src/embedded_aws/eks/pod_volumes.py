@@ -101,8 +101,9 @@ def make_volumes(
         each["name"]: _volume(client, pod, each, _folder(folder, each), node)
         for each in pod["spec"].get("volumes", [])
     }
+    containers = (*pod["spec"].get("initContainers", []), *pod["spec"]["containers"])
     for name in (each for each, volume in found.items() if volume.folder is None):
-        if sum(name in _mounted(container) for container in pod["spec"]["containers"]) > 1:
+        if sum(name in _mounted(container) for container in containers) > 1:
             raise Waits(
                 "ContainerCreating",
                 f"the embedded AWS shares no memory between containers: volume {name}",
