@@ -172,6 +172,10 @@ def test_a_lost_node_has_all_start_again_as_often_as_planned(
     assert (job.status, len(job.attempts)) == ("Failed", 2)
     assert job.attempts[-1].exit_code == code
     assert job.attempts[-1].cause is (EndCause.HOST_ENDED if conditions else None)
+    # Kubernetes has deleted the pods of the first.
+    assert [len(node.attempts) for node in job.nodes] == [2, 2]
+    assert "JobSet started all nodes again" in str(job.nodes[1].attempts[0])
+    assert job.nodes[1].attempts[1].exit_code == code
 
 
 def again(cluster: KubeCluster, job_id: str) -> bool:

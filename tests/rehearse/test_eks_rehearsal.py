@@ -49,6 +49,8 @@ def test_a_node_that_goes_has_all_nodes_start_again() -> None:
     assert "chart kueue 0.19.2: created" in printed
     assert any("is lost" in line for line in printed)
     assert "all nodes start again" in result.expected
+    # Kubernetes has deleted the pods of the first attempt.
+    assert [len(node.attempts) for node in result.job.nodes] == [2, 2]
     assert "apply what Kubernetes needs" in result.seconds
 
 

@@ -83,11 +83,12 @@ def read_job(
     cause = _cause(jobset, failure)
     ended = listed.reason or failure.get("message")
     gone = Ending(exit_code=None, reason=None, status_reason=ended, cause=cause)
+    before = (_AGAIN,) * restarts
     nodes = tuple(
-        _node(index, latest.get(index), gone if state.is_over else None)
+        _node(index, latest.get(index), gone if state.is_over else None, before)
         for index in range(listed.nodes)
     )
-    attempts = [_AGAIN] * restarts
+    attempts = [*before]
     if state.is_over:
         failed = (node.ending for node in nodes if node.ending and node.ending.exit_code)
         attempts.append(next(failed, nodes[0].ending or gone))
@@ -172,13 +173,16 @@ def _in_queue(workload: _Object | None) -> str | None:
     return "; ".join(filter(None, (waits, stopped))) or None
 
 
-def _node(index: int, pod: _Object | None, gone: Ending | None) -> JobNode:
+def _node(
+    index: int, pod: _Object | None, gone: Ending | None, before: tuple[Ending, ...]
+) -> JobNode:
     """Return a node.
 
     Args:
         index: of it.
         pod: its pod, if that is there: Kubernetes deletes those that run when their job ends.
         gone: how a node without a pod ended; None when the job is not over.
+        before: how the attempts before ended.
     """
     status = (pod or {}).get("status", {})
     containers: list[_Object] = status.get("containerStatuses", [])
@@ -206,7 +210,7 @@ def _node(index: int, pod: _Object | None, gone: Ending | None) -> JobNode:
         ending=ending,
         log=_log(pod) if pod and started else None,
         past_logs=(),
-        attempts=(ending,) if ending else (),
+        attempts=(*before, ending) if ending else before,
     )
 
 
