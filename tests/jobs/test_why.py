@@ -18,8 +18,10 @@ from trainshed.jobs.why.evidence import (
     Evidence,
     FailedLaunch,
     Instance,
+    NodeGroupIssue,
     Printed,
     Queue,
+    Shortage,
 )
 from trainshed.jobs.why.gathering import gather
 from trainshed.jobs.why.judging import explain_job
@@ -105,6 +107,13 @@ BLOCK = CapacityReservation(
 )
 OLD = Instance(instance_id="i-1", is_running=True, launched_at=NOW - 15 * MINUTE, boot=None)
 LAUNCH = FailedLaunch(group="nodes-asg-1", message="", at=NOW - MINUTE)
+LACKS = Shortage(
+    node="node-0",
+    resource="habana.ai/gaudi",
+    has="0",
+    asked="8",
+    advice="its device plugin does not run there: trainshed kube apply",
+)
 EVIDENCE = Evidence(
     service="AWS Batch",
     region="us-west-2",
@@ -148,6 +157,10 @@ def block(**changes: Any) -> Evidence:
 
 def launch(message: str) -> Evidence:
     return waiting(failed_launches=(replace(LAUNCH, message=message),))
+
+
+def kubernetes(nodes: int | None = None, **changes: Any) -> Evidence:
+    return replace(job(**changes), service="Kubernetes", nodes=nodes)
 
 
 def quota(vcpus: float, **changes: Any) -> Evidence:
@@ -406,6 +419,43 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
         "032",
         "the main node has printed nothing for 31 minutes",
     ),
+    "a node group without capacity": (
+        waiting(
+            node_group_issues=(
+                NodeGroupIssue(
+                    code="AsgInstanceLaunchFailures",
+                    message="Could not launch On-Demand Instances. We currently do not have "
+                    "sufficient dl1.24xlarge capacity. Launching EC2 instance failed.",
+                ),
+            )
+        ),
+        "035",
+        "EKS says of the node group: AsgInstanceLaunchFailures: Could not launch On-Demand "
+        "Instances. We currently do not have sufficient dl1.24xlarge capacity. Launching EC2 "
+        "instance failed; wait, ask for fewer nodes",
+    ),
+    "nodes without devices": (
+        waiting(shortages=tuple(replace(LACKS, node=f"node-{each}") for each in range(4))),
+        "036",
+        "node-0, node-1, node-2 and 1 more: habana.ai/gaudi is 0, and a pod of the job asks for 8; "
+        "its device plugin does not run there: trainshed kube apply",
+    ),
+    "no nodes": (
+        kubernetes(reason="no nodes are available", nodes=0),
+        "034",
+        "the job needs 2 nodes, 0 exist; see why nodes are missing",
+    ),
+    "an image that a kubelet cannot pull": (
+        kubernetes(state=JobState.STARTING, reason="ErrImagePull: Failed to pull image."),
+        "037",
+        "a container does not start: ErrImagePull: Failed to pull image; the container image "
+        "registry.example/train:1 does not exist",
+    ),
+    "a container that a kubelet cannot start": (
+        kubernetes(state=JobState.STARTING, reason="CreateContainerConfigError: no secret x"),
+        "037",
+        "CreateContainerConfigError: no secret x; end the job: trainshed job cancel job-1",
+    ),
     "unanswered": (waiting(unanswered=("may not call ec2:X",)), "020", "not looked at: may not"),
 }
 SILENT: dict[str, Evidence] = {
@@ -457,6 +507,8 @@ SILENT: dict[str, Evidence] = {
     "a job that printed a moment ago": replace(
         running(started_at=NOW - 60 * MINUTE), printed=printed("step", at=NOW - 29 * MINUTE)
     ),
+    "a pod on Kubernetes that starts": kubernetes(state=JobState.STARTING),
+    "a job of another service that starts": job(state=JobState.STARTING, reason="it starts"),
     "a job that has just begun": running(started_at=NOW - 29 * MINUTE),
     "a success": job(state=JobState.SUCCEEDED, attempts=(ending(197), ending(0))),
     "a success whose child node lost its host": job(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import Mock
 from uuid import uuid4
 
 from api_servers import ApiServer, eventually
@@ -150,8 +151,10 @@ def scheduler_of(client: Client, server: ApiServer, plan: ObjectsPlan) -> EksSch
     jobsets = JobSets(
         client=client, eks=server.cluster, cluster=plan.cluster, namespace=plan.namespace
     )
+    healthy: dict[str, Any] = {"nodegroup": {"health": {"issues": []}}}
+    eks = Mock(**{"describe_nodegroup.return_value": healthy})
     return EksScheduler(
-        region=Region("us-west-2"),
+        region=Region("us-west-2", {"eks": eks}.__getitem__),
         cluster=plan.cluster,
         eks_cluster="kube",
         node_group="group",

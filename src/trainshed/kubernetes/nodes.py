@@ -12,6 +12,7 @@ from trainshed.kubernetes.client import asking
 from trainshed.kubernetes.cluster import EksCluster
 
 _PODS = "pods"
+_SMALLER = "a pod of a job does not fit; the AMI reserves more than it should"
 _TYPE_LABEL = "node.kubernetes.io/instance-type"
 # The name differs between accounts, the ID does not. The second is a label of AWS's alone.
 _ZONE_LABELS = ("topology.kubernetes.io/zone", "topology.k8s.aws/zone-id")
@@ -120,6 +121,28 @@ def differences(plan: NodesPlan, nodes: tuple[KubernetesNode, ...]) -> Iterator[
         yield from _of_node(plan, node)
 
 
+def lacking(
+    requests: Mapping[str, str], nodes: tuple[KubernetesNode, ...]
+) -> Iterator[NodeDifference]:
+    """Yield of which resource a node has less than a pod asks for, whatever runs there.
+
+    Args:
+        requests: of the pod, by resource.
+        nodes: where it may be.
+    """
+    for node in nodes:
+        for resource, asked in requests.items():
+            if _amount(found := node.allocatable.get(resource, "0")) < _amount(asked):
+                yield NodeDifference(
+                    node=node.name,
+                    what=resource,
+                    planned=asked,
+                    found=found,
+                    # The names of devices begin with the domain of their vendor.
+                    advice=_device_advice(resource, node) if "/" in resource else _SMALLER,
+                )
+
+
 def _of_node(plan: NodesPlan, node: KubernetesNode) -> Iterator[NodeDifference]:
     def differs(what: str, planned: str, found: str, advice: str) -> NodeDifference:
         return NodeDifference(
@@ -162,7 +185,7 @@ def _of_node(plan: NodesPlan, node: KubernetesNode) -> Iterator[NodeDifference]:
                 resource,
                 f"at least {planned}",
                 found,
-                "a pod of a job does not fit; the AMI reserves more than it should",
+                _SMALLER,
             )
     if _amount(found := node.capacity.get(_PODS, "0")) != plan.max_pods:
         yield differs(_PODS, str(plan.max_pods), found, _max_pods_advice(plan, _amount(found)))

@@ -45,15 +45,19 @@ def failed_launches(evidence: Evidence) -> Iterator[Violation]:
     messages = dict.fromkeys(each.message for each in evidence.failed_launches)
     for message in messages if evidence.waits else ():
         latest = max(each.at for each in evidence.failed_launches if each.message == message)
-        remedy = next(
-            (text for part, text in _REMEDIES.items() if part in message.casefold()),
-            "fix what the message names",
-        )
         yield Violation(
             message=f"a launch of nodes failed at {latest:%Y-%m-%d %H:%M} UTC: "
             f"{' '.join(message.split()).rstrip('.')}",
-            remedy=remedy,
+            remedy=launch_remedy(message),
         )
+
+
+def launch_remedy(message: str) -> str:
+    """Return what to do about what EC2 says of a launch."""
+    return next(
+        (text for part, text in _REMEDIES.items() if part in message.casefold()),
+        "fix what the message names",
+    )
 
 
 @rule(

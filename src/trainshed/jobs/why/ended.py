@@ -16,12 +16,14 @@ _NO_COMMAND = (
     "the command is not in the container image {image}; with --plain it is started without "
     "trainshed-launch, which only our images have"
 )
+NOT_PULLED = (
+    "the container image {image} does not exist, or nodes are not allowed to pull it, or cannot "
+    "reach it: build and push it (trainshed container push CLUSTER), and check the tag; on the "
+    "embedded AWS, trainshed offline image CLUSTER puts a stand-in there"
+)
 # What ECS says about a container that did not start, and what to do.
 _NOT_STARTED = {
-    "cannotpullcontainererror": "the container image {image} does not exist, or nodes are not "
-    "allowed to pull it, or cannot reach it: build and push it (trainshed container push "
-    "CLUSTER), and check the tag; on the embedded AWS, trainshed offline image CLUSTER puts a "
-    "stand-in there",
+    "cannotpullcontainererror": NOT_PULLED,
     "log group does not exist": "somebody deleted the log group; create it again: aws logs "
     "create-log-group --log-group-name {log_group}",
     "executable file not found": _NO_COMMAND,

@@ -90,6 +90,38 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeGroupIssue:
+    """What is wrong with a managed node group.
+
+    Attributes:
+        code: for instance AsgInstanceLaunchFailures.
+        message: what EKS says, which quotes EC2.
+    """
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortage:
+    """A resource of which a node has less than a pod of the job asks for, whatever runs there.
+
+    Attributes:
+        node: its name.
+        resource: as Kubernetes calls it.
+        has: how much the node has.
+        asked: how much the pod asks for.
+        advice: what to do.
+    """
+
+    node: str
+    resource: str
+    has: str
+    asked: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
     """What a node printed last.
 
@@ -124,6 +156,8 @@ class Evidence:
         joined: ids of the instances that have joined ECS; None when that is not known.
         reservations: that the nodes come from.
         nodes: how many nodes the cluster has; None when that is not known.
+        node_group_issues: what EKS says of the health of the group of its nodes.
+        shortages: of the cluster's nodes.
         quota: of the nodes' instance type.
         node_price: what a node costs an hour on demand; None when it is unknown.
         printed: what the node printed last that failed, or that runs the main part; None when it
@@ -146,6 +180,8 @@ class Evidence:
     joined: frozenset[str] | None = None
     reservations: tuple[CapacityReservation, ...] = ()
     nodes: int | None = None
+    node_group_issues: tuple[NodeGroupIssue, ...] = ()
+    shortages: tuple[Shortage, ...] = ()
     quota: AppliedQuota | None = None
     node_price: Price | None = None
     printed: Printed | None = None

@@ -23,7 +23,8 @@ _PHASES = {
 _OVER = ("Completed", "Failed", "Suspended")
 # CRI: a container that ran has these, and its exit code says more.
 _BY_ITSELF = ("Completed", "Error")
-_PULLS = ("ContainerCreating", "ErrImagePull", "ImagePullBackOff")
+# Until it is pulled: Kubernetes, "Pod Lifecycle", has no reason of its own for that.
+_PULLS = "ContainerCreating"
 # By the policy of our JobSets. The pods of that attempt are deleted.
 _AGAIN = Ending(
     exit_code=None,
@@ -56,6 +57,13 @@ def read_listed(jobset: _Object) -> ListedJob:
 def is_over(jobset: _Object) -> bool:
     """Return whether a job is over."""
     return _ended(jobset) is not None or jobset.get("status", {}).get("terminalState") in _STATES
+
+
+def requests(jobset: _Object) -> Mapping[str, str]:
+    """Return what each pod of a job asks for, by resource."""
+    [container] = _job_spec(jobset)["template"]["spec"]["containers"]
+    found: Mapping[str, str] = container["resources"]["requests"]
+    return found
 
 
 def is_queued(jobset: _Object) -> bool:
@@ -98,7 +106,9 @@ def read_job(
         name=listed.name,
         state=state,
         status=listed.status,
-        reason=ended if state.is_over else _unplaced(latest.values()) or _in_queue(workload),
+        reason=ended
+        if state.is_over
+        else _unplaced(latest.values()) or _not_started(latest.values()) or _in_queue(workload),
         cause=cause,
         created_at=listed.created_at,
         started_at=nodes[0].started_at,
@@ -106,7 +116,7 @@ def read_job(
         attempts=tuple(attempts),
         most_attempts=jobset["spec"]["failurePolicy"]["maxRestarts"] + 1,
         node_count=listed.nodes,
-        node_vcpus=int(container["resources"]["requests"]["cpu"]),
+        node_vcpus=int(requests(jobset)["cpu"]),
         image=container["image"],
         log_group="",
         depends_on=(),
@@ -166,11 +176,26 @@ def _unplaced(pods: Iterable[_Object]) -> str | None:
     return None
 
 
+def _not_started(pods: Iterable[_Object]) -> str | None:
+    """Return what a kubelet says of the first pod whose container it cannot start."""
+    for pod in pods:
+        waiting = _container(pod).get("waiting", {})
+        if waiting.get("message"):
+            return f"{waiting['reason']}: {waiting['message']}"
+    return None
+
+
 def _in_queue(workload: _Object | None) -> str | None:
     """Return why Kueue does not let a job begin, and why it stopped it if it did."""
     waits = _condition(workload, "QuotaReserved", "False").get("message")
     stopped = _condition(workload, "Evicted").get("message")
     return "; ".join(filter(None, (waits, stopped))) or None
+
+
+def _container(pod: _Object | None) -> _Object:
+    """Return the state of the container of a pod; empty before its kubelet has seen it."""
+    statuses: list[_Object] = (pod or {}).get("status", {}).get("containerStatuses", [])
+    return statuses[0].get("state", {}) if statuses else {}
 
 
 def _node(
@@ -184,9 +209,7 @@ def _node(
         gone: how a node without a pod ended; None when the job is not over.
         before: how the attempts before ended.
     """
-    status = (pod or {}).get("status", {})
-    containers: list[_Object] = status.get("containerStatuses", [])
-    container: _Object = containers[0].get("state", {}) if containers else {}
+    status, container = (pod or {}).get("status", {}), _container(pod)
     terminated = container.get("terminated", {})
     state = _PHASES.get(status.get("phase", ""))
     if state is None:
@@ -203,7 +226,7 @@ def _node(
         is_main=index == 0,
         state=state,
         status=status.get("phase", "Deleted" if gone else "Pending"),
-        pulls_image=container.get("waiting", {}).get("reason") in _PULLS,
+        pulls_image=container.get("waiting", {}).get("reason") == _PULLS,
         address=status.get("podIP"),
         started_at=started and _time(started),
         stopped_at=terminated.get("finishedAt") and _time(terminated["finishedAt"]),

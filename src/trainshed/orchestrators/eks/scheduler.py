@@ -5,18 +5,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import Failure
 from trainshed.jobs.model import Job, ListedJob
 from trainshed.jobs.scheduler import Scheduler, UnseenJobs
 from trainshed.jobs.submission import Submission
-from trainshed.jobs.why.evidence import Evidence
+from trainshed.jobs.why.evidence import Evidence, NodeGroupIssue, Shortage
 from trainshed.jobs.why.questions import Questions
 from trainshed.kubernetes.client import connect as connect_client
 from trainshed.kubernetes.cluster import find_cluster
 from trainshed.kubernetes.jobsets import JobSets
+from trainshed.kubernetes.nodes import KubernetesNode, lacking
 from trainshed.orchestrators.eks.described_job import (
     ENDED,
     QUEUED,
@@ -25,6 +26,7 @@ from trainshed.orchestrators.eks.described_job import (
     is_queued,
     read_job,
     read_listed,
+    requests,
 )
 from trainshed.orchestrators.eks.jobset import make_jobset
 from trainshed.orchestrators.eks.pod_logs import KubeletLogs
@@ -160,10 +162,7 @@ class EksScheduler:
 
     def most_nodes(self) -> int:
         """Return how many nodes its jobs may have."""
-        group = self.region.call(
-            "eks", "describe_nodegroup", clusterName=self.eks_cluster, nodegroupName=self.node_group
-        )
-        return int(group["nodegroup"]["scalingConfig"]["maxSize"])
+        return int(self._group()["scalingConfig"]["maxSize"])
 
     def evidence(self, job: Job, now: datetime, questions: Questions) -> Evidence:
         """Return what Kubernetes says about a job that waits: the nodes, and other jobs."""
@@ -178,7 +177,10 @@ class EksScheduler:
             if each.job_id != job.job_id
             and (each.status != QUEUED or each.created_at <= job.created_at)
         ]
-        nodes = questions.ask(lambda: len(self.jobsets().nodes()), None)
+        no_nodes: tuple[KubernetesNode, ...] | None = None
+        nodes = questions.ask(lambda: self.jobsets().nodes(), no_nodes)
+        jobset = questions.ask(lambda: self.jobsets().get(job.job_id), None)
+        no_issues: tuple[NodeGroupIssue, ...] = ()
         return Evidence(
             service=self.service,
             region=self.region.name,
@@ -187,8 +189,21 @@ class EksScheduler:
             by_kueue=job.status == QUEUED,
             placed=tuple(each for each in others if each.status != QUEUED),
             ahead=tuple(each for each in others if each.status == QUEUED),
-            nodes=nodes,
+            nodes=None if nodes is None else len(nodes),
+            node_group_issues=questions.ask(lambda: tuple(self._issues()), no_issues),
+            shortages=tuple(_shortages(requests(jobset), nodes or ())) if jobset else (),
         )
+
+    def _group(self) -> Mapping[str, Any]:
+        answer = self.region.call(
+            "eks", "describe_nodegroup", clusterName=self.eks_cluster, nodegroupName=self.node_group
+        )
+        found: Mapping[str, Any] = answer["nodegroup"]
+        return found
+
+    def _issues(self) -> Iterator[NodeGroupIssue]:
+        for each in self._group()["health"]["issues"]:
+            yield NodeGroupIssue(code=each["code"], message=each["message"])
 
     @contextmanager
     def _looking(self) -> Iterator[None]:
@@ -199,3 +214,14 @@ class EksScheduler:
             raise
         except Failure as error:
             raise UnseenJobs(f"the jobs of {self.cluster} cannot be looked at: {error}") from error
+
+
+def _shortages(asked: Mapping[str, str], nodes: tuple[KubernetesNode, ...]) -> Iterator[Shortage]:
+    for each in lacking(asked, nodes):
+        yield Shortage(
+            node=each.node or "",
+            resource=each.what,
+            has=each.found,
+            asked=each.planned,
+            advice=each.advice,
+        )
