@@ -13,7 +13,6 @@ EKS_CLUSTER = """name: KubeCluster
 region: us-west-2
 orchestrator: eks
 instance: {type: trn1.32xlarge, nodes: {max: 2}}
-image: {uri: "registry.example/train:1"}
 kubernetes: {version: "1.35", access: [{role: Operator, policy: cluster-admin}]}
 """
 APP = """

@@ -69,6 +69,56 @@ def test_the_command_says_how_each_node_ended(
     assert "failed with exit code 137 matching FailJob rule" in answer.out
 
 
+@pytest.mark.usefixtures("machine", "eks_project")
+@pytest.mark.parametrize(
+    ("fault", "found"),
+    [
+        pytest.param(
+            "insufficient-capacity",
+            {
+                "TS-JOB-034": "the job needs 2 nodes, 1 exist; submit it with --nodes 1",
+                "TS-JOB-035": "AsgInstanceLaunchFailures: Could not launch On-Demand Instances. "
+                "We currently do not have sufficient capacity",
+            },
+            id="insufficient-capacity",
+        ),
+        pytest.param(
+            "missing-image",
+            {"TS-JOB-037": 'ErrImagePull: Failed to pull image "123456789012.dkr.ecr.us-west-2'},
+            id="missing-image",
+        ),
+        pytest.param(
+            "missing-device",
+            {
+                "TS-JOB-034": 'excluded: resource "aws.amazon.com/neuron": 2; the job needs 2 '
+                "nodes, 2 exist; see what each node has: trainshed kube nodes CLUSTER",
+                "TS-JOB-036": "aws.amazon.com/neuron is 0, and a pod of the job asks for 16; its "
+                "device plugin does not run there: trainshed kube apply",
+            },
+            id="missing-device",
+        ),
+    ],
+)
+def test_a_job_that_waits_is_explained_and_ended(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    fault: str,
+    found: dict[str, str],
+) -> None:
+    run = runner("trainshed", main, capsys, monkeypatch)
+
+    answer = run("rehearse", "KubeCluster", "--fault", fault, "--", "true")
+
+    assert answer.code == 1, answer.err
+    for rule, words in found.items():
+        [said, *_] = [line for line in answer.out.splitlines() if f"why: {rule} " in line]
+        assert words in said
+        assert rule in answer.out.partition(f"expected with {fault}: ")[2] or rule == "TS-JOB-034"
+    assert "the job has Suspended after 1 attempt: the rehearsal has seen why it waits" in (
+        answer.out
+    )
+
+
 def test_a_machine_that_cannot_have_one_is_told_why() -> None:
     with pytest.raises(TrainshedError, match=r"needs JobSet's manager.*: leave out --loopback"):
         check_machine(loopback=True)

@@ -33,7 +33,7 @@ from trainshed.orchestrators.batch import faults
 from trainshed.ready_jobs import Work
 from trainshed.rehearse import deployment, rehearsal
 from trainshed.rehearse.deployment import deploy
-from trainshed.rehearse.faults import FaultKind, check_possible, find_fault
+from trainshed.rehearse.faults import Behaviour, FaultKind, check_possible, find_fault
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, job_path, run_job, with_files_here
 from trainshed.rehearse.workplace import Workplace, workplace
 
@@ -142,6 +142,15 @@ def test_a_fault_that_does_not_happen_is_an_error(run: Run, command: str, status
         run(command, fault=FaultKind.KILL_CHILD)
 
 
+def test_a_fault_that_is_not_seen_is_an_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    never = Behaviour(expected="the job waits", shows=lambda _: False)
+    monkeypatch.setattr(faults, "FAULTS", {FaultKind.MISSING_DEVICE: never})
+    said = "^--fault missing-device was not seen, and the job has SUCCEEDED$"
+
+    with pytest.raises(TrainshedError, match=said):
+        run("true", fault=FaultKind.MISSING_DEVICE)
+
+
 def test_a_fault_waits_for_a_child_that_starts_after_the_line(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,6 +240,19 @@ def test_a_missing_image_is_named(run: Run, cluster: tuple[EmbeddedAws, Mapping[
     assert str(job.attempts[-1]).startswith("CannotPullContainerError: ")
 
 
+def test_an_image_that_the_embedded_aws_takes_as_present_cannot_be_missing(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(faults, "job_image", lambda *_: "registry.example/train:1")
+
+    with pytest.raises(
+        TrainshedError,
+        match=r"^--fault missing-image: registry.example/train:1 is not of this account's ECR, .*; "
+        r"leave out image.uri of the cluster file",
+    ):
+        run("true", fault=FaultKind.MISSING_IMAGE)
+
+
 def test_a_stand_in_of_the_image_lets_jobs_start(
     run: Run,
     cluster: tuple[EmbeddedAws, Mapping[str, str]],
@@ -309,22 +331,38 @@ def test_more_nodes_than_the_cluster_file_has_are_refused_before_anything_is_syn
     )
 
 
+@pytest.mark.parametrize(
+    ("orchestrator", "fault", "where"),
+    [
+        pytest.param("ec2", "missing-image", "batch, eks, and Plain has orchestrator ec2"),
+        pytest.param(
+            "eks",
+            "missing-log-group",
+            "batch, and Plain has orchestrator eks, where pods start without a log group: kubelets "
+            "keep what they print",
+        ),
+    ],
+)
 def test_a_fault_of_another_orchestrator_is_refused_before_anything_is_synthesised(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rehearse: Callable[..., Answer]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rehearse: Callable[..., Answer],
+    orchestrator: str,
+    fault: str,
+    where: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "clusters").mkdir()
     (tmp_path / "clusters/plain.yaml").write_text(
-        "name: Plain\nregion: us-west-2\norchestrator: ec2\n"
+        f"name: Plain\nregion: us-west-2\norchestrator: {orchestrator}\n"
         "instance: {type: trn1.32xlarge, nodes: {max: 2}}\n"
     )
 
-    answer = rehearse("rehearse", "Plain", "--fault", "missing-image", "--", "true")
+    answer = rehearse("rehearse", "Plain", "--fault", fault, "--", "true")
 
     assert answer.code == 2
     assert answer.err.splitlines()[-1] == (
-        "error: --fault missing-image: it is for orchestrator batch, and Plain has orchestrator "
-        "ec2; leave it out"
+        f"error: --fault {fault}: it is for orchestrator {where}; leave it out"
     )
     assert "synthesise the cluster" not in answer.err
 

@@ -58,6 +58,11 @@ def add_image_of(region: Region, plan: ClusterPlan) -> str:
     return image
 
 
+def is_in_ecr(account: str, image: str) -> bool:
+    """Return whether an image is of an account's ECR; of others, all are taken to be there."""
+    return _in_ecr(account, image) is not None
+
+
 def add_image(region: Region, account: str, image: str, stack: str | None = None) -> bool:
     """Put a stand-in in the place of an image; return whether it is of this account's ECR.
 
@@ -73,8 +78,8 @@ def add_image(region: Region, account: str, image: str, stack: str | None = None
         Failure: the image's repository is not there.
         TrainshedError: nothing can stand for the image.
     """
-    found = _IN_ECR.fullmatch(image)
-    if not found or found["account"] != account:
+    found = _in_ecr(account, image)
+    if not found:
         return False
     if found["digest"]:
         raise TrainshedError(
@@ -100,3 +105,8 @@ def add_image(region: Region, account: str, image: str, stack: str | None = None
         manifest = json.dumps(_MANIFEST)
         region.call("ecr", "put_image", **there, imageTag=tag, imageManifest=manifest)
     return True
+
+
+def _in_ecr(account: str, image: str) -> re.Match[str] | None:
+    found = _IN_ECR.fullmatch(image)
+    return found if found and found["account"] == account else None

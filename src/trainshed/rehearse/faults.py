@@ -1,7 +1,8 @@
 """Faults that a rehearsal injects, and what must then be seen.
 
-The part `faults` of an orchestrator has its own: `FAULTS`, `child_processes` for those that hit the
-processes of a child, and `job_image` where jobs run in containers.
+The part `faults` of an orchestrator has its own: `FAULTS`, `WITHOUT` with why it has not the others
+where that is not plain, `child_processes` for those that hit the processes of a child, and
+`job_image` where jobs run in containers.
 """
 
 import os
@@ -16,8 +17,11 @@ from pathlib import Path
 import psutil
 
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
 from embedded_aws.hosts.network import namespaces_unavailable
+from trainshed.aws import Region
 from trainshed.errors import TrainshedError
+from trainshed.jobs.model import Job
 from trainshed.orchestrators import Orchestrator, part
 
 
@@ -36,6 +40,25 @@ class FaultKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """A deployed cluster, to which a job is about to be submitted.
+
+    Attributes:
+        aws: where it is, and nothing else.
+        region: that it is in, by whose credentials the job is submitted.
+        cluster: its name.
+        outputs: of its stack.
+        nodes: of the job.
+    """
+
+    aws: EmbeddedAws
+    region: Region
+    cluster: str
+    outputs: Mapping[str, str]
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Behaviour:
     """A fault.
 
@@ -44,13 +67,16 @@ class Behaviour:
         before: done before the job is submitted.
         during: done to the processes of the child's command, once the main node has printed a
             line.
+        shows: says whether a job that waits shows it. That job would wait for hours, or for ever:
+            the rehearsal says why it waits, and ends it.
         wrap: changes the command of every node.
         of_child: it hits a child, which a job of one node has not.
     """
 
     expected: str
-    before: Callable[[EmbeddedAws, Mapping[str, str]], None] | None = None
+    before: Callable[[Scene], None] | None = None
     during: Callable[[EmbeddedAws, str, Sequence[psutil.Process]], None] | None = None
+    shows: Callable[[Job], bool] | None = None
     wrap: Callable[[tuple[str, ...]], tuple[str, ...]] | None = None
     of_child: bool = False
 
@@ -58,6 +84,14 @@ class Behaviour:
 # The child that a fault hits.
 CHILD = 1
 LATE_SECONDS = 30
+# What EC2 says of a launch that it has no instances for.
+NO_CAPACITY = Fault(
+    service="ec2",
+    operation="RunInstances",
+    code="InsufficientInstanceCapacity",
+    message="We currently do not have sufficient capacity in the Availability Zone you requested.",
+    count=None,
+)
 _WRAPPED = 'if [ "${variable}" = {index} ]; then {first}; fi; exec "$@"'
 
 
@@ -125,9 +159,10 @@ def find_fault(kind: FaultKind, orchestrator: Orchestrator, cluster: str) -> Beh
     found = _faults(orchestrator).get(kind)
     if found is None:
         others = ", ".join(each for each in Orchestrator if kind in _faults(each))
+        why = part(orchestrator, "faults").WITHOUT.get(kind)
         raise TrainshedError(
             f"--fault {kind}: it is for orchestrator {others}, and {cluster} has orchestrator "
-            f"{orchestrator}; leave it out"
+            f"{orchestrator}{f', where {why}' if why else ''}; leave it out"
         )
     return found
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -20,13 +20,15 @@ from trainshed.errors import TrainshedError
 from trainshed.jobs.local_files import is_sent, names_a_file
 from trainshed.jobs.logs import follow
 from trainshed.jobs.model import Job
-from trainshed.jobs.scheduler import find_job, find_scheduler
+from trainshed.jobs.scheduler import end_job, find_job, find_scheduler
 from trainshed.jobs.submission import Submission
-from trainshed.offline.image import add_image
+from trainshed.jobs.why.gathering import gather
+from trainshed.jobs.why.judging import explain_job
+from trainshed.offline.image import add_image, is_in_ecr
 from trainshed.orchestrators import ORCHESTRATOR_OUTPUT, Orchestrator, part, traits
 from trainshed.ready_jobs import Work
 from trainshed.rehearse import deployment, kubernetes
-from trainshed.rehearse.faults import FaultKind, find_fault
+from trainshed.rehearse.faults import FaultKind, Scene, find_fault
 from trainshed.rehearse.workplace import Workplace
 from trainshed.spec import read_spec
 
@@ -111,7 +113,8 @@ def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Se
         rehearsal: what to rehearse.
         place: where its files are.
         stages: gets each stage.
-        seen: is given the job again and again, with what its main node has printed since.
+        seen: is given the job again and again, with what its main node has printed since; and once
+            with what is found of it, if it waits by the fault.
 
     Raises:
         TrainshedError: the cluster has fewer nodes, or another orchestrator than the fault.
@@ -196,17 +199,22 @@ def run_job(
 
     Raises:
         TrainshedError: the cluster has fewer nodes, or nodes that have no faults; the fault needs
-            two nodes; or the job ended before its fault.
+            two nodes, or cannot happen to the cluster's image; or the job ended before its fault.
     """
     scheduler = find_scheduler(region, rehearsal.cluster)
     orchestrator = Orchestrator(outputs[ORCHESTRATOR_OUTPUT])
     kind = rehearsal.fault
     fault = find_fault(kind, orchestrator, rehearsal.cluster) if kind else None
-    if traits(orchestrator).in_containers and kind is not FaultKind.MISSING_IMAGE:
+    if traits(orchestrator).in_containers:
         account = region.call("sts", "get_caller_identity")["Account"]
-        add_image(region, account, part(orchestrator, "faults").job_image(region, outputs))
-    if fault and fault.before:
-        fault.before(aws, outputs)
+        image = part(orchestrator, "faults").job_image(region, outputs)
+        if kind is not FaultKind.MISSING_IMAGE:
+            add_image(region, account, image)
+        elif not is_in_ecr(account, image):
+            raise TrainshedError(
+                f"--fault {kind}: {image} is not of this account's ECR, so the embedded AWS takes "
+                "it as present; leave out image.uri of the cluster file for this rehearsal"
+            )
     most = scheduler.most_nodes()
     _check_nodes(rehearsal, most)
     nodes = rehearsal.nodes or min(_NODES, most)
@@ -214,6 +222,10 @@ def run_job(
         raise TrainshedError(
             f"--fault {kind}: this fault hits node 1, the second node; give the job at least "
             "--nodes 2"
+        )
+    if fault and fault.before:
+        fault.before(
+            Scene(aws=aws, region=region, cluster=rehearsal.cluster, outputs=outputs, nodes=nodes)
         )
     work = rehearsal.work
     submission = Submission(
@@ -225,6 +237,7 @@ def run_job(
     )
     scheduler, job = find_job(region, scheduler.submit(submission))
     inject, due = fault.during if fault else None, False
+    shows = fault.shows if fault else None
     for now, lines in follow(scheduler, job, None, lambda _: sleep(_LOOK_SECONDS)):
         seen(now, lines)
         due = due or any(_is_time(line, rehearsal.fault_after) for line in lines)
@@ -234,6 +247,14 @@ def run_job(
             if processes:
                 inject(aws, job.job_id, processes)
                 inject = None
+        if shows and not now.state.is_over and shows(now):
+            findings = explain_job(gather(scheduler, now, datetime.now(UTC)))
+            seen(now, [f"trainshed job why: {each}" for each in findings])
+            end_job(scheduler, now, "the rehearsal has seen why it waits")
+            shows = None
+    if shows:
+        reason = f": {now.reason}" if now.reason else ""
+        raise TrainshedError(f"--fault {kind} was not seen, and the job has {now.status}{reason}")
     if inject:
         text = "" if rehearsal.fault_after is None else f" with {rehearsal.fault_after!r}"
         raise TrainshedError(

@@ -6,13 +6,14 @@ from functools import partial
 import psutil
 
 from embedded_aws.embedded import EmbeddedAws
-from embedded_aws.faults import Fault
 from trainshed.aws import Region
 from trainshed.rehearse.faults import (
     CHILD,
     LATE_SECONDS,
+    NO_CAPACITY,
     Behaviour,
     FaultKind,
+    Scene,
     child_never_starts,
     cut_network,
     kill,
@@ -57,23 +58,15 @@ def _terminate_host(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Proce
     aws.client("ec2").terminate_instances(InstanceIds=[instance])
 
 
-def _no_capacity(aws: EmbeddedAws, outputs: Mapping[str, str]) -> None:
-    aws.fail(
-        Fault(
-            service="ec2",
-            operation="RunInstances",
-            code="InsufficientInstanceCapacity",
-            message="We currently do not have sufficient capacity in the Availability Zone you "
-            "requested.",
-            count=None,
-        )
-    )
+def _no_capacity(scene: Scene) -> None:
+    scene.aws.fail(NO_CAPACITY)
 
 
-def _no_log_group(aws: EmbeddedAws, outputs: Mapping[str, str]) -> None:
-    aws.client("logs").delete_log_group(logGroupName=outputs["LogGroup"])
+def _no_log_group(scene: Scene) -> None:
+    scene.aws.client("logs").delete_log_group(logGroupName=scene.outputs["LogGroup"])
 
 
+WITHOUT: Mapping[FaultKind, str] = {}
 FAULTS: Mapping[FaultKind, Behaviour] = {
     FaultKind.LATE_MAIN_NODE: Behaviour(
         expected=f"the job starts {LATE_SECONDS} seconds later",

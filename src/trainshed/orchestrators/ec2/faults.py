@@ -5,3 +5,4 @@ from collections.abc import Mapping
 from trainshed.rehearse.faults import Behaviour, FaultKind
 
 FAULTS: Mapping[FaultKind, Behaviour] = {}
+WITHOUT: Mapping[FaultKind, str] = {}
