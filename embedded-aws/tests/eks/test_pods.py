@@ -466,6 +466,27 @@ def test_a_pod_is_ready_when_its_probe_says_so(bench: PodBench) -> None:
         bench.ask("DELETE", f"/api/v1/namespaces/default/pods/{pod}")
 
 
+def test_the_command_of_a_probe_runs_in_the_files_of_its_container_as_its_user(
+    bench: PodBench, image: str
+) -> None:
+    # `$$` stands for `$`, as in all commands of containers.
+    script = "cat /dev/shm/own && test $$$$ != 1 && echo made > /dev/shm/made"
+    own = "echo own > /dev/shm/own; until cat /dev/shm/made; do sleep 0.1; done; ls -l /dev/shm"
+    name = bench.start(
+        container={
+            "image": image,
+            "args": [own],
+            "securityContext": {"runAsUser": 1234},
+            "livenessProbe": {"exec": {"command": ["sh", "-c", script]}, "periodSeconds": 1},
+        },
+    )
+
+    assert bench.until_over(name)["phase"] == "Succeeded"
+
+    [made] = [line for line in bench.log(name) if line.endswith(" made")]
+    assert "1234" in made
+
+
 def test_the_files_of_a_secret_follow_it(bench: PodBench, image: str) -> None:
     """The managers of JobSet and Kueue fill theirs, and wait for the files."""
     secret = f"secret-{uuid4().hex[:8]}"

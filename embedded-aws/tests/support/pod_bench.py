@@ -83,6 +83,15 @@ class PodBench:
         [found] = self.pod(name)["status"].get("containerStatuses", [{}])
         return found
 
+    def events(self, name: str) -> dict[str, list[Any]]:
+        """Return the events of a pod, by their reason."""
+        query = f"fieldSelector=involvedObject.name={name}"
+        found = self.ask("GET", f"/api/v1/namespaces/default/events?{query}")["items"]
+        return {
+            reason: [each for each in found if each["reason"] == reason]
+            for reason in {each["reason"] for each in found}
+        }
+
     def until_begun(self, name: str) -> None:
         """Wait until the container of a pod has a log."""
         until(lambda: bool(self.state(name).keys() & {"running", "terminated"}))

@@ -19,6 +19,7 @@ from embedded_aws.eks.calls import guard
 from embedded_aws.eks.kubelet_port import KUBELET_PORT, KubeletPort
 from embedded_aws.eks.node_machines import Machine
 from embedded_aws.eks.node_objects import (
+    as_node,
     conditions,
     labels_of_others,
     registered,
@@ -27,7 +28,7 @@ from embedded_aws.eks.node_objects import (
 )
 from embedded_aws.eks.nodegroup_health import WITHOUT_NETWORK, registered_of
 from embedded_aws.eks.nodegroup_resources import template_of
-from embedded_aws.eks.pods import Pods, as_node
+from embedded_aws.eks.pods import Pods
 from embedded_aws.eks.tables import nodegroups, of_cluster
 from embedded_aws.kubernetes.certificates import KeyPair
 from embedded_aws.kubernetes.client import ApiClient, ApiRefusal

@@ -32,6 +32,11 @@ _UNKNOWN = (
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
+def as_node(name: str) -> dict[str, str]:
+    """Return the user and the group of a node's kubelet."""
+    return {"user": f"system:node:{name}", "group": "system:nodes"}
+
+
 def registered(machine: Machine) -> Row:
     """Return the node as its kubelet registers it."""
     spec = spec_of(machine.template, machine.ami_name)

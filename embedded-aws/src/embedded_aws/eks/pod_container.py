@@ -18,9 +18,9 @@ from typing import Any
 from embedded_aws.actions import Row
 from embedded_aws.clock import seconds_here
 from embedded_aws.eks.pod_logs import ContainerLog
-from embedded_aws.eks.pod_probes import Readiness
+from embedded_aws.eks.pod_probes import Probes
 from embedded_aws.eks.pod_statuses import TIME, Ended, container_status, is_sidecar
-from embedded_aws.hosts.process import HostProcess
+from embedded_aws.hosts.process import Command, HostProcess
 from embedded_aws.hosts.start_problems import runc_problem
 
 _FIRST_BACK_OFF, _LONGEST_BACK_OFF = 10, 300
@@ -41,12 +41,13 @@ class PodContainer:
         log: of the latest run; None before the first one.
         past_log: of the run before.
         process: that runs, or ran; None before it is started.
-        readiness: what its probe says; None before it runs.
-        program: that was started last.
+        probes: that ask it; None before it runs.
+        command: that was started last.
         started: since when it runs or ran; None if it never did.
         ended: how it ended; None while it runs, or before that.
         before: how the run before ended.
         restarts: how often it was started again.
+        identifier: of the latest run.
         kill_at: when SIGKILL follows the SIGTERM that it got; None if it got none.
     """
 
@@ -57,24 +58,29 @@ class PodContainer:
     log: ContainerLog | None = None
     past_log: ContainerLog | None = None
     process: HostProcess | None = None
-    readiness: Readiness | None = None
-    program: str = ""
+    probes: Probes | None = None
+    command: Command | None = None
     started: str | None = None
     ended: Ended | None = None
     before: Ended | None = None
     restarts: int = 0
     kill_at: float | None = None
-    _identifier: str = field(default_factory=partial(token_hex, 32))
+    identifier: str = field(default_factory=partial(token_hex, 32))
     _again_at: float = 0
     # Waits before it starts again; and its end has been told.
     _backs_off: bool = False
     _told: bool = False
-    _has_run: bool = False
+    _was_up: bool = False
 
     @property
     def name(self) -> str:
         """The name of the container."""
         return str(self.spec["name"])
+
+    @property
+    def place(self) -> str:
+        """Where it is in the pod, for events."""
+        return f"spec.{'initContainers' if self.is_init else 'containers'}{{{self.name}}}"
 
     @property
     def is_sidecar(self) -> bool:
@@ -91,18 +97,24 @@ class PodContainer:
         """It has ended, and does not run again by its restart policy."""
         if self.ended is None:
             return False
-        policy = self.spec.get("restartPolicy", self.pod_policy)
-        if self.is_init and not self.is_sidecar and policy == "Always":
-            policy = "OnFailure"
-        return policy == "Never" or (policy == "OnFailure" and self.ended.code == 0)
+        return self.policy == "Never" or (self.policy == "OnFailure" and self.ended.code == 0)
+
+    @property
+    def policy(self) -> str:
+        """Its restart policy, or the pod's."""
+        found = str(self.spec.get("restartPolicy", self.pod_policy))
+        is_retried = self.is_init and not self.is_sidecar and found == "Always"
+        return "OnFailure" if is_retried else found
 
     @property
     def is_initialized(self) -> bool:
         """Of an init container, whether the ones after it may start.
 
-        A sidecar is it from its first start on.
+        A sidecar is it once it has started, by its startup probe if it has one.
         """
-        return self._has_run if self.is_sidecar else self.ended is not None and not self.ended.code
+        if self.is_sidecar:
+            return self._was_up or (self.probes is not None and self.probes.started)
+        return self.ended is not None and not self.ended.code
 
     def may_run_again(self) -> bool:
         """Whether it has ended, its end is known to all, and its back-off is over."""
@@ -110,16 +122,18 @@ class PodContainer:
 
     def forget_run(self) -> None:
         """Begin anew."""
+        self._was_up = self.is_initialized
         self.restarts += 1
         self.before, self.ended = self.ended, None
         self.past_log, self.process, self.kill_at = self.log, None, None
-        self.started, self._identifier = None, token_hex(32)
+        self.probes = None
+        self.started, self.identifier = None, token_hex(32)
         self.waits, self._told = _BEGINS, False
 
-    def note_start(self, readiness: Readiness) -> None:
+    def note_start(self, probes: Probes) -> None:
         """Note that its process runs."""
-        self.readiness = readiness
-        self.started, self._has_run = datetime.now(UTC).strftime(TIME), True
+        self.probes = probes
+        self.started = datetime.now(UTC).strftime(TIME)
 
     def note_end(self, code: int | None, refused: OSError | None, pod: str) -> None:
         """Note that its process has ended.
@@ -134,7 +148,7 @@ class PodContainer:
             if refused.errno is not None:
                 said = (
                     "failed to create containerd task: failed to create shim task: "
-                    f"{runc_problem(self.program, refused)}"
+                    f"{runc_problem(self.command.words[0] if self.command else '', refused)}"
                 )
             ended = self._end(_NOT_STARTED, "StartError", said)
         else:
@@ -165,7 +179,7 @@ class PodContainer:
             message=message,
             started=self.started,
             finished=datetime.now(UTC).strftime(TIME),
-            identifier=self._identifier,
+            identifier=self.identifier,
         )
 
     def status(self, pod: Row, *, ends: bool) -> Row:
@@ -176,7 +190,9 @@ class PodContainer:
             ends: nothing of the pod is started any more.
         """
         ended = self.ended
-        ready = self.readiness is not None and self.readiness.ready
+        running = self.started if self.process and not ended else None
+        up = running is not None and self.probes is not None and self.probes.started
+        ready = self.probes is not None and self.probes.ready
         if self.is_init and not self.is_sidecar:
             ready = self.is_initialized
         backs_off = ended is not None and self._backs_off and not ends and not self.is_over
@@ -184,11 +200,12 @@ class PodContainer:
         return container_status(
             self.spec,
             pod=pod,
-            running=self.started if self.process and not ended else None,
+            running=running,
+            up=up,
             ready=ready,
             ended=None if backs_off else ended,
             before=ended if backs_off else self.before,
             waits=self.waits,
-            identifier=self._identifier,
+            identifier=self.identifier,
             restarts=self.restarts,
         )

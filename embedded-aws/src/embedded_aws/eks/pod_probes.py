@@ -1,88 +1,111 @@
-"""Whether a container is ready, as its kubelet finds out.
+"""Whether a container has started, lives and is ready, as its kubelet finds out.
 
-Kubernetes, "Configure Liveness, Readiness and Startup Probes", and the API reference, Probe: a
-container with a readiness probe is ready once that succeeds, and no longer after some failures. An
-HTTP probe succeeds with a status from 200 to 399, a TCP probe when something listens. Inferred:
-where it is another one, the container is ready when it runs. Liveness and startup probes are not
-asked.
+Kubernetes, "Liveness, Readiness, and Startup Probes", and the API reference, Probe: a container
+with a startup probe has started once that succeeds; only then its other probes are asked. With a
+readiness probe it is ready once that succeeds, and no longer after some failures. One whose startup
+or liveness probe fails as often is to be killed, and not asked any more. The kubelet's source,
+`pkg/kubelet/prober`: a probe that cannot ask counts for nothing.
+
+Readiness probes wait in AWS's time. The others wait in seconds of this machine, for a program does
+not start faster here, and would be killed before it can answer.
 """
 
-import http.client
-import ssl
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from socket import socket
-from threading import Event, Thread
+from collections.abc import Callable
+from threading import Event, Lock, Thread
 from typing import Any
 
 from embedded_aws.clock import seconds_here
+from embedded_aws.eks.probe_answers import Asked, NoAnswer, ask
 
-_Connect = Callable[[int], socket | None]
+_PERIOD_SECONDS, _FAILURES, _SUCCESSES = 10, 3, 1
+# Asking more often than this would take the machine's processors.
+_LEAST_SECONDS = 0.1
+_STARTUP, _LIVENESS, _READINESS = "startup", "liveness", "readiness"
 
 
-class Readiness:
-    """Whether one container is ready, from its start until it ends.
+class Probes:
+    """The probes of one container, from its start until it ends.
+
+    Attributes:
+        started: the startup probe has succeeded, if there is one.
+        ready: the container is.
+        failed: the probe for which it is to be killed, `startup` or `liveness`; None for none.
 
     Args:
-        spec: of the container.
-        connect: returns a connection to a port of the pod, or None.
+        asked: the container.
+        report: hears of a probe that finds something wrong, by a sentence.
     """
 
-    def __init__(self, spec: Mapping[str, Any], connect: _Connect) -> None:
-        self._spec, self._connect = spec, connect
-        self._probe: Mapping[str, Any] = spec.get("readinessProbe", {})
-        self._ended = Event()
-        asked = "httpGet" in self._probe or "tcpSocket" in self._probe
-        self.ready = not asked
-        if asked:
-            Thread(target=self._ask_again_and_again, daemon=True).start()
+    def __init__(self, asked: Asked, report: Callable[[str], None]) -> None:
+        self._asked, self._report = asked, report
+        self._ended, self._guard = Event(), Lock()
+        self.started = self.ready = False
+        self.failed: str | None = None
+        if self._probe(_STARTUP):
+            self._begin(_STARTUP)
+        else:
+            self._note_started()
 
     def end(self) -> None:
         """Ask no more: the container has ended."""
-        self._ended.set()
-        self.ready = False
+        with self._guard:
+            self._ended.set()
+            self.ready = False
 
-    def _ask_again_and_again(self) -> None:
-        probe = self._probe
-        wait, failed, succeeded = probe.get("initialDelaySeconds", 0), 0, 0
-        while not self._ended.wait(seconds_here(wait)):
-            fine = self._ask()
-            failed, succeeded = (0, succeeded + 1) if fine else (failed + 1, 0)
-            if succeeded >= probe.get("successThreshold", 1):
-                self.ready = not self._ended.is_set()
-            elif failed >= probe.get("failureThreshold", 3):
-                self.ready = False
-            wait = probe.get("periodSeconds", 10)
+    def _probe(self, kind: str) -> dict[str, Any]:
+        found: dict[str, Any] = self._asked.spec.get(f"{kind}Probe", {})
+        return found
 
-    def _ask(self) -> bool:
-        """Return whether the probe succeeds."""
-        asked = self._probe.get("httpGet") or self._probe["tcpSocket"]
-        port = self._port(asked["port"])
-        found = None if port is None else self._connect(port)
-        if found is None:
-            return False
-        # In seconds of this machine: an answer does not come faster here.
-        found.settimeout(self._probe.get("timeoutSeconds", 1))
-        with suppress(OSError, http.client.HTTPException), found:
-            return "tcpSocket" in self._probe or _is_fine(found, asked)
-        return False
+    def _note_started(self) -> None:
+        self.started, self.ready = True, not self._probe(_READINESS)
+        for kind in (_LIVENESS, _READINESS):
+            if self._probe(kind):
+                self._begin(kind)
 
-    def _port(self, port: int | str) -> int | None:
-        """Return the number of a port, which may be named; None if no port has the name."""
-        if isinstance(port, int):
-            return port
-        named = {each.get("name"): each["containerPort"] for each in self._spec.get("ports", [])}
-        return named.get(port)
+    def _begin(self, kind: str) -> None:
+        Thread(target=self._ask_again_and_again, args=[kind], daemon=True).start()
+
+    def _ask_again_and_again(self, kind: str) -> None:
+        probe = self._probe(kind)
+        wait, failures, successes = probe.get("initialDelaySeconds", 0), 0, 0
+        while not self._ended.wait(_seconds(kind, wait)):
+            wait = probe.get("periodSeconds", _PERIOD_SECONDS)
+            try:
+                wrong = ask(probe, self._asked)
+            except NoAnswer as problem:
+                state = "probe errored and resulted in unknown state"
+                self._say(f"{kind.capitalize()} {state}: {problem}")
+                continue
+            if wrong is None:
+                failures, successes = 0, successes + 1
+            else:
+                failures, successes = failures + 1, 0
+                self._say(f"{kind.capitalize()} probe failed: {wrong}")
+            fine = successes >= probe.get("successThreshold", _SUCCESSES)
+            if not fine and failures < probe.get("failureThreshold", _FAILURES):
+                continue
+            if self._is_settled(kind, fine=fine):
+                return
+
+    def _say(self, said: str) -> None:
+        # What ends answers nothing.
+        if not self._ended.is_set():
+            self._report(said)
+
+    def _is_settled(self, kind: str, *, fine: bool) -> bool:
+        """Note that a probe succeeds or fails; return whether it is asked no more."""
+        with self._guard:
+            if self._ended.is_set():
+                return True
+            if kind == _READINESS:
+                self.ready = fine
+            elif not fine:
+                self.failed = kind
+            elif kind == _STARTUP:
+                self._note_started()
+        return kind == _STARTUP or self.failed == kind
 
 
-def _is_fine(connection: socket, asked: Mapping[str, Any]) -> bool:
-    if asked.get("scheme") == "HTTPS":
-        # The kubelet does not look at certificates.
-        context = ssl.create_default_context()
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        connection = context.wrap_socket(connection)
-    client = http.client.HTTPConnection("pod")
-    client.sock = connection
-    headers = {each["name"]: each["value"] for each in asked.get("httpHeaders", [])}
-    client.request("GET", asked.get("path", "/"), headers=headers)
-    return http.client.OK <= client.getresponse().status < http.client.BAD_REQUEST
+def _seconds(kind: str, wait: float) -> float:
+    """Return how long a probe waits here."""
+    return max(seconds_here(wait), min(wait, _LEAST_SECONDS)) if kind == _READINESS else wait

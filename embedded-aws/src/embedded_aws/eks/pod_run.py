@@ -12,7 +12,8 @@ an image that cannot be pulled, and that the region is among those variables.
 import shutil
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -25,14 +26,17 @@ from embedded_aws.ec2.instance_files import instance_files
 from embedded_aws.ec2.instance_store import mounted_store
 from embedded_aws.eks.calls import guard
 from embedded_aws.eks.pod_container import PodContainer
+from embedded_aws.eks.pod_events import PodEvents
 from embedded_aws.eks.pod_logs import ContainerLog
 from embedded_aws.eks.pod_network import PodPlace
-from embedded_aws.eks.pod_probes import Readiness
+from embedded_aws.eks.pod_probes import Probes
 from embedded_aws.eks.pod_problems import Waits
 from embedded_aws.eks.pod_services import services_of
 from embedded_aws.eks.pod_statuses import TIME, pod_status
 from embedded_aws.eks.pod_values import expanded, variables_of
 from embedded_aws.eks.pod_volumes import NodeFiles, Volume, make_volumes, mounts, update_volumes
+from embedded_aws.eks.probe_answers import Asked, NoAnswer, why_not_asked
+from embedded_aws.eks.probe_commands import execute
 from embedded_aws.eks.tables import addons, of_cluster, pod_identities
 from embedded_aws.hosts.command_files import CommandFiles, NoCommand, WantedContainer, command_files
 from embedded_aws.hosts.found_images import NotPulled
@@ -95,6 +99,7 @@ class PodRun:
         self._since = datetime.now(UTC).strftime(TIME)
         self._update_at = 0.0
         self._kill_at: float | None = None
+        self._events = PodEvents(client, pod)
         self._closed = False
 
     @property
@@ -114,11 +119,17 @@ class PodRun:
             self._update_at = time.monotonic() + seconds_here(_UPDATE_SECONDS)
         if not self._is_done:
             self._start_in_order()
+            self._end_unhealthy()
         elif self._kill_at is None:
             # Sidecars are left, if anything.
-            self.stop(pod["spec"].get("terminationGracePeriodSeconds", _USUAL_GRACE))
+            self.stop(self._grace)
         if self._kill_at is not None:
             self._end_in_order(self._kill_at)
+        for container in self._all:
+            late = container.kill_at is not None and time.monotonic() >= container.kill_at
+            if late and container.runs:
+                self._signal(container, signal.SIGKILL)
+        self._events.tell()
         # Once: a container may end at any moment.
         if over := self.over:
             self.close()
@@ -223,11 +234,31 @@ class PodRun:
             if container.kill_at is None:
                 if waits and container.is_sidecar:
                     continue
-                container.kill_at = self._later(kill_at)
-                self._signal(container, signal.SIGTERM)
-            elif time.monotonic() >= container.kill_at:
-                self._signal(container, signal.SIGKILL)
+                self._end(container, kill_at, f"Stopping container {container.name}")
             waits |= container.is_sidecar
+
+    def _end_unhealthy(self) -> None:
+        """Have the containers end that are to be killed for what their probes found."""
+        for container in self._all:
+            failed = container.probes.failed if container.probes else None
+            if failed is None or not container.runs or container.kill_at is not None:
+                continue
+            said = f"{'Init container' if container.is_init else 'Container'} {container.name}"
+            said += f" failed {failed} probe"
+            if not container.is_init and container.policy != "Never":
+                said += ", will be restarted"
+            seconds = container.spec[f"{failed}Probe"].get("terminationGracePeriodSeconds")
+            grace = self._grace if seconds is None else seconds
+            self._end(container, time.monotonic() + seconds_here(grace), said)
+
+    def _end(self, container: PodContainer, kill_at: float, said: str) -> None:
+        container.kill_at = self._later(kill_at)
+        self._events.note(container.place, "Killing", said)
+        self._signal(container, signal.SIGTERM)
+
+    @property
+    def _grace(self) -> float:
+        return float(self.pod["spec"].get("terminationGracePeriodSeconds", _USUAL_GRACE))
 
     @staticmethod
     def _later(kill_at: float) -> float:
@@ -265,6 +296,8 @@ class PodRun:
                 "CreateContainerConfigError",
                 "the embedded AWS does not know restartPolicyRules of containers",
             )
+        if why := why_not_asked(container.spec):
+            raise Waits("CreateContainerConfigError", why)
         host = self._host()
         own = self._folder / f"container-{container.name}-{container.restarts}"
         # Of an attempt that failed.
@@ -274,8 +307,8 @@ class PodRun:
         files = self._files(container, variables, own, root)
         log = container.log = ContainerLog()
         log.write([f"embedded AWS: {files.said}"])
-        container.program = files.words[0]
-        command = Command(
+        container.command = Command(
+            name=container.identifier,
             words=files.words,
             environment={**self._host_variables(), **files.variables, **variables},
             folder=own,
@@ -283,7 +316,7 @@ class PodRun:
             container=files.container,
         )
         container.process = host.run(
-            command,
+            container.command,
             Listener(
                 started=partial(self._note_start, container),
                 printed=log.write,
@@ -370,7 +403,36 @@ class PodRun:
         return {"AWS_REGION": region, "AWS_DEFAULT_REGION": region, **given}
 
     def _note_start(self, container: PodContainer) -> None:
-        container.note_start(Readiness(container.spec, self.connect))
+        asked = Asked(
+            spec=container.spec,
+            address=self.place.address,
+            version=self._cluster["version"],
+            connect=self.connect,
+            execute=partial(self._execute, container),
+        )
+        container.note_start(Probes(asked, partial(self._note_unhealthy, container)))
+
+    def _note_unhealthy(self, container: PodContainer, said: str) -> None:
+        # A pod that ends is not asked.
+        if self._kill_at is None:
+            self._events.note(container.place, "Unhealthy", said, warns=True)
+
+    def _execute(
+        self, container: PodContainer, words: Sequence[str], seconds: float
+    ) -> tuple[int | None, str]:
+        """Run a command in a container that runs, as `Asked` has it."""
+        host = self._hosts.found(self.instance, "" if self.place.of_node else self._uid)
+        if host is None or container.command is None:
+            raise NoAnswer("the container has ended")
+        static = {each["name"]: each.get("value", "") for each in container.spec.get("env", [])}
+        command = replace(
+            container.command,
+            words=[expanded(word, static) for word in words],
+            only=False,
+            name="",
+            beside=container.identifier,
+        )
+        return execute(host, command, seconds)
 
     def _note_end(
         self,
@@ -380,8 +442,8 @@ class PodRun:
         refused: OSError | None,
     ) -> None:
         log.close()
-        if container.readiness:
-            container.readiness.end()
+        if container.probes:
+            container.probes.end()
         if self.instance.state != "running":
             # Its kubelet has ended, too, and says nothing more: the controllers find out.
             return

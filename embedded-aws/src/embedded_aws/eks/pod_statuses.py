@@ -61,6 +61,7 @@ def container_status(
     *,
     pod: Mapping[str, Any],
     running: str | None,
+    up: bool,
     ready: bool,
     ended: Ended | None,
     before: Ended | None,
@@ -74,6 +75,7 @@ def container_status(
         spec: of it.
         pod: whose container it is.
         running: since when it runs, or None.
+        up: it runs, and its startup probe has succeeded, if it has one.
         ready: it is, or has been where that is all that it is for.
         ended: how it ended for good, or None.
         before: how it ended before, or None.
@@ -97,7 +99,7 @@ def container_status(
         "imageID": spec["image"] if running or ended else "",
         **({"containerID": f"containerd://{identifier}"} if running or ended else {}),
         "ready": ready,
-        "started": running is not None,
+        "started": up,
         "restartCount": restarts,
         "state": state,
         "lastState": {"terminated": before.row()} if before else {},
@@ -131,6 +133,7 @@ def status_of_all(
             spec,
             pod=pod,
             running=since if runs and not waits else None,
+            up=runs and not waits,
             ready=waits is None,
             ended=None if runs or waits else succeeded,
             before=None,

@@ -17,6 +17,7 @@ from embedded_aws.eks.addon_objects import brings_the_network, is_of_an_addon
 from embedded_aws.eks.device_plugins import devices, is_plugin
 from embedded_aws.eks.image_programs import why_not_run
 from embedded_aws.eks.node_machines import Machine
+from embedded_aws.eks.node_objects import as_node
 from embedded_aws.eks.pod_logs import ContainerLog
 from embedded_aws.eks.pod_network import NO_ADDRESS, find_names
 from embedded_aws.eks.pod_problems import Waits
@@ -31,11 +32,6 @@ _MERGE = "application/merge-patch+json"
 _OVER = ("Succeeded", "Failed")
 _NO_NETWORK = "network is not ready: cni plugin not initialized"
 _NO_PROCESSES = "instances of this embedded AWS run no processes"
-
-
-def as_node(name: str) -> dict[str, str]:
-    """Return the user and the group of a node's kubelet."""
-    return {"user": f"system:node:{name}", "group": "system:nodes"}
 
 
 class Pods:

@@ -78,6 +78,8 @@ def start(
     environment: Mapping[str, str],
     output: int,
     errors: int,
+    *,
+    beside: int | None = None,
 ) -> Contained:
     """Start a command in a container.
 
@@ -87,16 +89,20 @@ def start(
         environment: all its variables, but those that Docker sets by itself.
         output: file for its standard output.
         errors: file for its standard error.
+        beside: process whose container it goes into; None for a new one.
 
     Raises:
         ContainerProblem: the container cannot be made.
         OSError: the program cannot be run.
     """
     reports, report = os.pipe()
-    call("unshare", _NEW_PROCESSES)
+    if beside is None:
+        call("unshare", _NEW_PROCESSES)
+    else:
+        _enter_namespace(beside, "pid", _NEW_PROCESSES)
     pid = os.fork()
     if not pid:
-        _run_command(container, words, environment, (output, errors, report))
+        _run_command(container, words, environment, (output, errors, report), beside)
     os.close(report)
     _stay_outside()
     with os.fdopen(reports) as file:
@@ -112,9 +118,13 @@ def start(
 
 def _stay_outside() -> None:
     """Have the next processes of this one begin in its own process namespace again."""
-    own = os.open("/proc/self/ns/pid", os.O_RDONLY)
-    call("setns", own, _NEW_PROCESSES)
-    os.close(own)
+    _enter_namespace("self", "pid", _NEW_PROCESSES)
+
+
+def _enter_namespace(process: int | str, kind: str, flag: int) -> None:
+    namespace = os.open(f"/proc/{process}/ns/{kind}", os.O_RDONLY)
+    call("setns", namespace, flag)
+    os.close(namespace)
 
 
 def _run_command(
@@ -122,13 +132,14 @@ def _run_command(
     words: Sequence[str],
     environment: Mapping[str, str],
     files: tuple[int, int, int],
+    beside: int | None,
 ) -> NoReturn:
     """Run the command in place of this new process, or write why not to the last of the files."""
     try:
         _keep_only(files)
         os.setsid()
         with _problems():
-            home = _enter(container)
+            home = _enter(container, beside)
         named = {"HOSTNAME": os.uname().nodename, "HOME": home}
         os.execvpe(words[0], list(words), named | dict(environment))
     except ContainerProblem as problem:
@@ -160,10 +171,14 @@ def _keep_only(files: tuple[int, int, int]) -> None:
     os.closerange(_REPORT + 1, os.sysconf("SC_OPEN_MAX"))
 
 
-def _enter(container: Container) -> str:
+def _enter(container: Container, beside: int | None) -> str:
     """Move this process into the container; return its user's home."""
-    call("unshare", _NEW_MOUNTS)
-    enter_files(container.files, container.folder, privileged=container.privileged)
+    if beside is None:
+        call("unshare", _NEW_MOUNTS)
+        enter_files(container.files, container.folder, privileged=container.privileged)
+    else:
+        _enter_namespace(beside, "mnt", _NEW_MOUNTS)
+        os.chdir(container.folder)
     user = find_user(container.user)
     if not container.privileged:
         _drop_capabilities()

@@ -65,6 +65,8 @@ class Host:
             "folder": str(command.folder),
             "only": command.only,
             "container": asdict(command.container) if command.container else None,
+            "name": command.name,
+            "beside": command.beside,
         }
         with theirs:
             self._order(order, [theirs.fileno(), output_end, errors_end])

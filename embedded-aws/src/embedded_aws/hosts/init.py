@@ -9,7 +9,8 @@ reads orders from CONTROL: a number of bytes with files (a socket, and for a com
 output and standard error), and so many bytes of JSON. `{"connect": [ADDRESS, PORT]}` is answered
 with a byte and a connection in the host's own network, or not at all; `{"listen": [ADDRESS, PORT]}`
 gives the host an address that leads nowhere else, and is answered with a byte and a socket that
-listens there. All other orders are commands. To the socket of a command it writes lines of JSON:
+listens there. All other orders are commands; one that is `beside` another goes into its container.
+To the socket of a command it writes lines of JSON:
 `{}` when the command runs, `{"refused": ...}`, an error number or a text, when it cannot run, and
 `{"code": ...}` when it has ended, -n when signal n ended it. For each byte that it reads there, it
 sends the command a signal; if the byte is 128 or more, it sends the signal 128 less to the
@@ -17,6 +18,7 @@ command's process group.
 """
 
 import ctypes
+import errno
 import json
 import os
 import select
@@ -69,6 +71,8 @@ class _Commands:
         # whose object is gone.
         self._processes: dict[int, subprocess.Popen[bytes] | Contained] = {}
         self._sockets: dict[int, socket.socket] = {}
+        # Those with a name, for others that run beside them.
+        self._named: dict[str, int] = {}
         # The command with which the host ends.
         self._only: int | None = None
         self._poll = select.poll()
@@ -99,7 +103,7 @@ class _Commands:
         own, output, errors = files
         asker = socket.socket(fileno=own)
         try:
-            command = _start(order, output, errors)
+            command = self._start(order, output, errors)
         except (OSError, ContainerProblem) as error:
             _say(asker, refused=error.errno if isinstance(error, OSError) else str(error))
             asker.close()
@@ -108,11 +112,36 @@ class _Commands:
         else:
             _say(asker)
             self._processes[own], self._sockets[own] = command, asker
+            self._named |= {order["name"]: own} if order["name"] else {}
             self._only = command.pid if order["only"] else self._only
             self._poll.register(asker, select.POLLIN)
         finally:
             os.close(output)
             os.close(errors)
+
+    def _start(
+        self, order: dict[str, Any], output: int, errors: int
+    ) -> subprocess.Popen[bytes] | Contained:
+        """Start a command, on the machine's files or in a container."""
+        beside = None
+        if name := order["beside"]:
+            running = self._processes.get(self._named.get(name, -1))
+            if running is None:
+                raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
+            beside = running.pid
+        words, environment = order["command"], order["environment"]
+        if order["container"]:
+            files = _container(order["container"])
+            return container.start(files, words, environment, output, errors, beside=beside)
+        return subprocess.Popen(
+            words,
+            cwd=order["folder"],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            start_new_session=True,
+        )
 
     def _send_signals(self, file: int) -> None:
         numbers = self._sockets[file].recv(64)
@@ -136,6 +165,7 @@ class _Commands:
                 with suppress(KeyError):
                     self._poll.unregister(file)
                 self._sockets.pop(file).close()
+                self._named = {name: each for name, each in self._named.items() if each != file}
 
 
 def _connect(asker: socket.socket, address: str, port: int) -> None:
@@ -155,23 +185,6 @@ def _listen(asker: socket.socket, address: str, port: int) -> None:
         subprocess.run(command, capture_output=True)
         with socket.create_server((address, port), backlog=128) as listening:
             socket.send_fds(asker, [b"."], [listening.fileno()])
-
-
-def _start(order: dict[str, Any], output: int, errors: int) -> subprocess.Popen[bytes] | Contained:
-    """Start a command, on the machine's files or in a container."""
-    if order["container"]:
-        return container.start(
-            _container(order["container"]), order["command"], order["environment"], output, errors
-        )
-    return subprocess.Popen(
-        order["command"],
-        cwd=order["folder"],
-        env=order["environment"],
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=errors,
-        start_new_session=True,
-    )
 
 
 def _container(found: dict[str, Any]) -> Container:

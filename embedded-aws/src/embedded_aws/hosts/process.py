@@ -29,6 +29,8 @@ class Command:
         folder: its working directory, but in a container.
         only: the host ends with it, and with all that it started.
         container: in which it runs; None on the machine's own files.
+        name: that no other command of the host has, by which others run beside it; or empty.
+        beside: name of a command that runs, into whose container it goes; or empty.
     """
 
     words: Sequence[str]
@@ -36,6 +38,8 @@ class Command:
     folder: Path
     only: bool = False
     container: Container | None = None
+    name: str = ""
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
