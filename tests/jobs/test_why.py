@@ -18,7 +18,6 @@ from trainshed.jobs.why.evidence import (
     Evidence,
     FailedLaunch,
     Instance,
-    NodeGroupIssue,
     Printed,
     Queue,
     Shortage,
@@ -26,6 +25,7 @@ from trainshed.jobs.why.evidence import (
 from trainshed.jobs.why.gathering import gather
 from trainshed.jobs.why.judging import explain_job
 from trainshed.jobs.why.printed import missing
+from trainshed.kubernetes.node_group import NodeGroupIssue
 from trainshed.prices import load_prices
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 from command_line import Answer, runner
+from eks_bench import until
 from job_bench import job_aws
 from kube_bench import credentials_of
 
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
 from embedded_aws.job_settings import JobSettings
 from embedded_aws.kubernetes.cache import unavailable
 from trainshed.cli import main
@@ -140,6 +142,42 @@ def test_who_may_only_edit_may_look_at_nodes_once_everything_is_applied(
     assert applied.code == 1
     assert "give the role another policy in kubernetes.access" in applied.err
     assert len(nodes.json["nodes"]) == 2
+
+
+def test_what_eks_says_of_missing_nodes_is_quoted(
+    aws: EmbeddedAws, as_role: Callable[[str], Run]
+) -> None:
+    kube = as_role("Owner")
+    kube("apply", "kube.yaml")
+    groups = aws.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
+    [last] = [
+        each["Instances"][-1] for each in groups if "KubeCluster" in each["AutoScalingGroupName"]
+    ]
+    none = "We currently do not have sufficient capacity in the Availability Zone you requested."
+    fault = Fault(
+        service="ec2",
+        operation="RunInstances",
+        code="InsufficientInstanceCapacity",
+        message=none,
+        count=None,
+    )
+    aws.fail(fault)
+    aws.client("ec2").terminate_instances(InstanceIds=[last["InstanceId"]])
+
+    until(lambda: "nodes is 1, planned is 2" in kube("nodes", "kube.yaml").out)
+    quoted, in_json = kube("nodes", "kube.yaml"), kube("nodes", "kube.yaml", "--json")
+    refused = as_role("Operator")("nodes", "kube.yaml")
+    aws.fail()
+
+    said = f"AsgInstanceLaunchFailures: Could not launch On-Demand Instances. {none}"
+    assert f"EKS says of the node group: {said}" in quoted.out
+    [issue] = in_json.json["node_group_issues"]
+    assert (quoted.code, issue["code"]) == (1, "AsgInstanceLaunchFailures")
+    assert "nodes is 1, planned is 2" in refused.out
+    assert "the node group is not looked at: " in refused.err
+    assert "eks:DescribeNodegroup" in refused.err
+    # For the other tests.
+    until(lambda: len(as_role("Operator")("nodes", "kube.yaml", "--json").json["nodes"]) == 2)
 
 
 def test_a_role_without_an_access_entry_is_told_what_to_do(

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from trainshed.aws import Region
+from trainshed.account.deployed_stacks import find_stack
+from trainshed.aws import AwsRefusal, Region
 from trainshed.cli.cluster import (
     ALL_CLUSTERS,
     ClusterArgument,
@@ -27,6 +28,7 @@ from trainshed.kubernetes.client import connect
 from trainshed.kubernetes.cluster import EksCluster, find_cluster
 from trainshed.kubernetes.kubeconfig import kubeconfig_file, write_context
 from trainshed.kubernetes.locking import lock_changes, new_lock
+from trainshed.kubernetes.node_group import NodeGroupIssue, find_node_group
 from trainshed.kubernetes.nodes import KubernetesNode, NodesPlan, differences, find_nodes
 from trainshed.kubernetes.object_step import ApplyStep
 from trainshed.kubernetes.objects import ObjectsPlan
@@ -102,12 +104,14 @@ def nodes(
     with connect(eks) as client:
         found = find_nodes(client, eks, plan.name)
     differs = [*differences(planned, found)]
+    issues = _node_group_issues(plan) if len(found) < planned.count else ()
     if as_json:
         print_json(
             {
                 "planned": asdict(planned),
                 "nodes": [asdict(each) for each in found],
                 "differences": [asdict(each) for each in differs],
+                "node_group_issues": [asdict(each) for each in issues],
             }
         )
     else:
@@ -115,6 +119,7 @@ def nodes(
         for each in differs:
             where = each.node or plan.name
             say(f"{where}: {each.what} is {each.found}, planned is {each.planned}; {each.advice}")
+        say(*map(str, issues))
         if not differs:
             say(f"all {len(found)} nodes are as planned")
     if differs:
@@ -242,6 +247,21 @@ def _show_nodes(planned: NodesPlan, found: tuple[KubernetesNode, ...]) -> None:
     print_records(
         records, columns=("node", "instance", "zone", "kubernetes", "ready", *resources, "taints")
     )
+
+
+def _node_group_issues(plan: ClusterPlan) -> tuple[NodeGroupIssue, ...]:
+    """Return what EKS says of the group of the cluster's nodes, as far as the role may ask."""
+    assert plan.control_plane
+    region = Region(plan.region)
+    try:
+        stack = find_stack(region, plan.name)
+        if stack is None:
+            return ()
+        group = stack.outputs["NodeGroup"]
+        return find_node_group(region, plan.control_plane.name, group).issues
+    except AwsRefusal as error:
+        say(f"the node group is not looked at: {error}", err=True)
+        return ()
 
 
 def _counted(node: KubernetesNode, resource: str) -> str:

@@ -115,7 +115,7 @@ def differences(plan: NodesPlan, nodes: tuple[KubernetesNode, ...]) -> Iterator[
             what="nodes",
             planned=str(plan.count),
             found=str(len(nodes)),
-            advice="EKS's console says why a node did not join: see the health of the node group",
+            advice="see the size and the health of the node group in EKS",
         )
     for node in nodes:
         yield from _of_node(plan, node)

@@ -6,6 +6,7 @@ from datetime import datetime
 from trainshed.account.capacity_reservations import CapacityReservation
 from trainshed.account.quotas import AppliedQuota
 from trainshed.jobs.model import Job, ListedJob
+from trainshed.kubernetes.node_group import NodeGroupIssue
 from trainshed.prices import Price
 
 
@@ -87,19 +88,6 @@ class Instance:
     is_running: bool
     launched_at: datetime
     boot: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeGroupIssue:
-    """What is wrong with a managed node group.
-
-    Attributes:
-        code: for instance AsgInstanceLaunchFailures.
-        message: what EKS says, which quotes EC2.
-    """
-
-    code: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

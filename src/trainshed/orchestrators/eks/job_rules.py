@@ -66,10 +66,7 @@ A job waits until there are as many nodes as it has pods.
 def unhealthy_group(evidence: Evidence) -> Iterator[Violation]:
     """A job waits until there are as many nodes as it has pods."""
     for each in evidence.node_group_issues:
-        yield Violation(
-            message=f"EKS says of the node group: {each.code}: {each.message.rstrip('.')}",
-            remedy=launch_remedy(each.message),
-        )
+        yield Violation(message=str(each), remedy=launch_remedy(each.message))
 
 
 @rule(

@@ -5,18 +5,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import Failure
 from trainshed.jobs.model import Job, ListedJob
 from trainshed.jobs.scheduler import Scheduler, UnseenJobs
 from trainshed.jobs.submission import Submission
-from trainshed.jobs.why.evidence import Evidence, NodeGroupIssue, Shortage
+from trainshed.jobs.why.evidence import Evidence, Shortage
 from trainshed.jobs.why.questions import Questions
 from trainshed.kubernetes.client import connect as connect_client
 from trainshed.kubernetes.cluster import find_cluster
 from trainshed.kubernetes.jobsets import JobSets
+from trainshed.kubernetes.node_group import NodeGroup, NodeGroupIssue, find_node_group
 from trainshed.kubernetes.nodes import KubernetesNode, lacking
 from trainshed.orchestrators.eks.described_job import (
     ENDED,
@@ -162,7 +163,7 @@ class EksScheduler:
 
     def most_nodes(self) -> int:
         """Return how many nodes its jobs may have."""
-        return int(self._group()["scalingConfig"]["maxSize"])
+        return self._group().most_nodes
 
     def evidence(self, job: Job, now: datetime, questions: Questions) -> Evidence:
         """Return what Kubernetes says about a job that waits: the nodes, and other jobs."""
@@ -190,20 +191,12 @@ class EksScheduler:
             placed=tuple(each for each in others if each.status != QUEUED),
             ahead=tuple(each for each in others if each.status == QUEUED),
             nodes=None if nodes is None else len(nodes),
-            node_group_issues=questions.ask(lambda: tuple(self._issues()), no_issues),
+            node_group_issues=questions.ask(lambda: self._group().issues, no_issues),
             shortages=tuple(_shortages(requests(jobset), nodes or ())) if jobset else (),
         )
 
-    def _group(self) -> Mapping[str, Any]:
-        answer = self.region.call(
-            "eks", "describe_nodegroup", clusterName=self.eks_cluster, nodegroupName=self.node_group
-        )
-        found: Mapping[str, Any] = answer["nodegroup"]
-        return found
-
-    def _issues(self) -> Iterator[NodeGroupIssue]:
-        for each in self._group()["health"]["issues"]:
-            yield NodeGroupIssue(code=each["code"], message=each["message"])
+    def _group(self) -> NodeGroup:
+        return find_node_group(self.region, self.eks_cluster, self.node_group)
 
     @contextmanager
     def _looking(self) -> Iterator[None]:

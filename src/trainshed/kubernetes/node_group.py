@@ -1,0 +1,57 @@
+"""The managed node group of a cluster's nodes, as EKS has it."""
+
+from dataclasses import dataclass
+
+from trainshed.aws import Region
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeGroupIssue:
+    """What is wrong with a managed node group.
+
+    Attributes:
+        code: for instance AsgInstanceLaunchFailures.
+        message: what EKS says, which quotes EC2.
+    """
+
+    code: str
+    message: str
+
+    def __str__(self) -> str:
+        """Return both."""
+        return f"EKS says of the node group: {self.code}: {self.message.rstrip('.')}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeGroup:
+    """A managed node group.
+
+    Attributes:
+        most_nodes: how many nodes it may have.
+        issues: what is wrong with it.
+    """
+
+    most_nodes: int
+    issues: tuple[NodeGroupIssue, ...]
+
+
+def find_node_group(region: Region, cluster: str, name: str) -> NodeGroup:
+    """Return a node group.
+
+    Args:
+        region: that it is in.
+        cluster: name of its cluster, as EKS has it.
+        name: of the group.
+
+    Raises:
+        Failure: AWS refuses.
+    """
+    answer = region.call("eks", "describe_nodegroup", clusterName=cluster, nodegroupName=name)
+    found = answer["nodegroup"]
+    return NodeGroup(
+        most_nodes=found["scalingConfig"]["maxSize"],
+        issues=tuple(
+            NodeGroupIssue(code=each["code"], message=each["message"])
+            for each in found["health"]["issues"]
+        ),
+    )
