@@ -45,6 +45,7 @@ ELSEWHERE: dict[str, str | tuple[str, str]] = {
     'trainshed review --base origin/main --fail-on "data-loss,high,cost>10%"': REVIEW,
     "git clone <this repository> trainshed && cd trainshed": ("scripts/test-bare", "git clone"),
     "make setup && source .venv/bin/activate": (".github/workflows/release.yml", "make setup"),
+    "kubectl get nodes": ("tests/offline/test_kube.py", 'kubectl("get", "nodes"'),
     "make demo": (TEST, "run: make demo"),
     "trainshed rehearse TrainCluster --nodes 4 -- trainshed-launch --processes 2 mpirun -n 8 "
     "python examples/all_reduce.py": ("tests/rehearse/test_rehearsal.py", '"rehearse", "TrainCl'),

@@ -18,6 +18,8 @@ from trainshed.cli import GROUPS
 _WORDS = r"((?: (?!-- )[^\s`&|;()\"']+)+)"
 _OURS = re.compile(rf"(?<![\w/-])(trainshed|embedded-aws){_WORDS}")
 _AWS = re.compile(rf"(?<![\w/-])aws{_WORDS}")
+# Not operations of a service: AWS CLI Command Reference, "wait", "eks".
+_OF_THE_CLI = ("wait", "get-token", "update-kubeconfig")
 # Options of every command of the AWS CLI.
 _GLOBAL = {"query", "output", "region", "profile"}
 AWS = botocore.session.get_session()
@@ -72,7 +74,7 @@ def test_commands_of_the_aws_cli_exist(text: str) -> None:
     model = AWS.get_service_model(service)
     operations = {xform_name(name, "-"): name for name in model.operation_names}
     if not rest or rest[0] not in operations:
-        assert rest == [] or rest[0] == "wait", f"{service} has no {rest[0]}"
+        assert rest == [] or rest[0] in _OF_THE_CLI, f"{service} has no {rest[0]}"
         return
 
     shape = model.operation_model(operations[rest[0]]).input_shape
