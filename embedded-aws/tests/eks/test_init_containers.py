@@ -1,5 +1,6 @@
 """Init containers of pods on a node of the embedded EKS, and sidecars among them."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -217,13 +218,53 @@ def test_a_pod_that_is_deleted_while_its_init_container_runs_never_starts_its_co
     assert bench.log(name, "container=one") == []
 
 
-def test_rules_of_restarts_are_refused(bench: PodBench) -> None:
-    rules = [{"action": "Restart", "exitCodes": {"operator": "In", "values": [3]}}]
-    name = bench.start(["true"], {"restartPolicy": "Never", "restartPolicyRules": rules})
+def test_what_an_init_container_leaves_running_ends_with_it(bench: PodBench) -> None:
+    name = bench.start(["true"], initContainers=[container("first", "sleep 987.6 & true")])
 
-    said = bench.until_waits(name, "CreateContainerConfigError")
+    assert bench.until_over(name)["phase"] == "Succeeded"
 
-    assert said == "the embedded AWS does not know restartPolicyRules of containers"
+    assert "987.6" not in os.popen("ps -eo args").read()
+
+
+def test_a_pod_is_pending_until_each_of_its_containers_has_begun(bench: PodBench) -> None:
+    missing = "123456789012.dkr.ecr.us-west-2.amazonaws.com/no:1"
+    name = bench.start(containers=[container("one", _FOREVER), {"name": "two", "image": missing}])
+
+    def states() -> dict[str, Any]:
+        found = bench.pod(name)["status"].get("containerStatuses", [])
+        return {each["name"]: each["state"] for each in found}
+
+    until(lambda: "running" in states().get("one", {}))
+
+    assert "waiting" in states()["two"]
+    assert bench.pod(name)["status"]["phase"] == "Pending"
+    delete(bench, name)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            {
+                "restartPolicy": "Never",
+                "restartPolicyRules": [
+                    {"action": "Restart", "exitCodes": {"operator": "In", "values": [3]}}
+                ],
+            },
+            "restartPolicyRules of containers",
+        ),
+        ({"lifecycle": {"preStop": {"sleep": {"seconds": 1}}}}, "preStop of the lifecycle"),
+    ],
+    ids=["rules of restarts", "hooks"],
+)
+def test_what_is_not_known_keeps_the_container_waiting(
+    bench: PodBench, asked: dict[str, Any], said: str
+) -> None:
+    name = bench.start(["true"], asked)
+
+    assert f"the embedded AWS does not know {said}" in bench.until_waits(
+        name, "CreateContainerConfigError"
+    )
     delete(bench, name)
 
 

@@ -333,6 +333,21 @@ def test_a_pod_that_is_deleted_gets_sigterm_and_time(bench: PodBench) -> None:
     assert bench.log(name) == ["ready", "asked"]
 
 
+def test_a_pod_that_is_active_too_long_fails(bench: PodBench) -> None:
+    name = bench.start(
+        sh("trap 'exit 0' TERM; while true; do sleep 0.1; done"),
+        restartPolicy="Always",
+        activeDeadlineSeconds=1,
+        terminationGracePeriodSeconds=30000,
+    )
+
+    status = bench.until_over(name)
+
+    assert (status["phase"], status["reason"]) == ("Failed", "DeadlineExceeded")
+    assert bench.state(name)["terminated"]["exitCode"] == 0
+    assert "DeadlineExceeded" in bench.events(name)
+
+
 def test_a_pod_that_does_not_hear_is_killed(bench: PodBench) -> None:
     script = "trap '' TERM; echo ready; while true; do sleep 0.1; done"
     name = bench.start(sh(script), metadata={"finalizers": ["example.com/kept"]})

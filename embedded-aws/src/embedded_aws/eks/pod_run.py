@@ -9,6 +9,7 @@ by the association of the service account; variables of the pod say where. From 
 an image that cannot be pulled, and that the region is among those variables.
 """
 
+import math
 import shutil
 import signal
 import time
@@ -25,6 +26,7 @@ from embedded_aws.clock import seconds_here
 from embedded_aws.ec2.instance_files import instance_files
 from embedded_aws.ec2.instance_store import mounted_store
 from embedded_aws.eks.calls import guard
+from embedded_aws.eks.container_limits import refuse_unknown
 from embedded_aws.eks.pod_container import PodContainer
 from embedded_aws.eks.pod_events import PodEvents
 from embedded_aws.eks.pod_logs import ContainerLog
@@ -32,10 +34,10 @@ from embedded_aws.eks.pod_network import PodPlace
 from embedded_aws.eks.pod_probes import Probes
 from embedded_aws.eks.pod_problems import Waits
 from embedded_aws.eks.pod_services import services_of
-from embedded_aws.eks.pod_statuses import TIME, pod_status
+from embedded_aws.eks.pod_statuses import TIME, TOO_LATE, pod_status
 from embedded_aws.eks.pod_values import expanded, variables_of
 from embedded_aws.eks.pod_volumes import NodeFiles, Volume, make_volumes, mounts, update_volumes
-from embedded_aws.eks.probe_answers import Asked, NoAnswer, why_not_asked
+from embedded_aws.eks.probe_answers import Asked, NoAnswer
 from embedded_aws.eks.probe_commands import execute
 from embedded_aws.eks.tables import addons, of_cluster, pod_identities
 from embedded_aws.hosts.command_files import CommandFiles, NoCommand, WantedContainer, command_files
@@ -97,6 +99,9 @@ class PodRun:
         )
         self._volumes: dict[str, Volume] | None = None
         self._since = datetime.now(UTC).strftime(TIME)
+        # In seconds of this machine, on which programs take the time that they take.
+        self._late_at = time.monotonic() + pod["spec"].get("activeDeadlineSeconds", math.inf)
+        self._is_too_late = False
         self._update_at = 0.0
         self._kill_at: float | None = None
         self._events = PodEvents(client, pod)
@@ -117,6 +122,10 @@ class PodRun:
         if self._volumes and time.monotonic() >= self._update_at:
             update_volumes(self._client, pod, self._folder)
             self._update_at = time.monotonic() + seconds_here(_UPDATE_SECONDS)
+        if self._kill_at is None and time.monotonic() >= self._late_at:
+            self._is_too_late = True
+            self._events.note("", TOO_LATE["reason"], TOO_LATE["message"])
+            self.stop(self._grace)
         if not self._is_done:
             self._start_in_order()
             self._end_unhealthy()
@@ -291,13 +300,7 @@ class PodRun:
             node = NodeFiles(root=root, mounted=mounted_store(self.instance, disk))
             self._volumes = make_volumes(self._client, self.pod, self._folder, node)
             self._update_at = time.monotonic() + seconds_here(_UPDATE_SECONDS)
-        if "restartPolicyRules" in container.spec:
-            raise Waits(
-                "CreateContainerConfigError",
-                "the embedded AWS does not know restartPolicyRules of containers",
-            )
-        if why := why_not_asked(container.spec):
-            raise Waits("CreateContainerConfigError", why)
+        refuse_unknown(container.spec)
         host = self._host()
         own = self._folder / f"container-{container.name}-{container.restarts}"
         # Of an attempt that failed.
@@ -469,6 +472,7 @@ class PodRun:
             address=self.place.address,
             host=self.instance.private_ip,
             over=over,
+            too_late=self._is_too_late,
         )
 
 

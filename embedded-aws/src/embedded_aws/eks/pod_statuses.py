@@ -11,6 +11,11 @@ from typing import Any
 
 from embedded_aws.actions import Row
 
+# The kubelet's source, `pkg/kubelet/active_deadline.go`.
+TOO_LATE = {
+    "reason": "DeadlineExceeded",
+    "message": "Pod was active on the node longer than the specified deadline",
+}
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -164,6 +169,7 @@ def pod_status(
     address: str,
     host: str,
     over: bool,
+    too_late: bool = False,
 ) -> Row:
     """Return the status of a pod.
 
@@ -175,6 +181,7 @@ def pod_status(
         address: its own; empty for none yet.
         host: address of its node.
         over: no container runs again.
+        too_late: it was active longer than it may be.
     """
     specs = pod["spec"].get("initContainers", [])
     sidecars = [each for spec, each in zip(specs, init, strict=True) if is_sidecar(spec)]
@@ -190,7 +197,7 @@ def pod_status(
     phase = "Running" if ran else "Pending"
     if over:
         codes = [each["state"].get("terminated", {}).get("exitCode") for each in containers]
-        phase = "Succeeded" if all(code == 0 for code in codes) else "Failed"
+        phase = "Failed" if too_late or any(code != 0 for code in codes) else "Succeeded"
     unready = [each["name"] for each in (*sidecars, *containers) if not each["ready"]]
     ready = "False" if over or unready else "True"
     why = {"reason": f"Pod{'Completed' if phase == 'Succeeded' else 'Failed'}"} if over else {}
@@ -208,6 +215,7 @@ def pod_status(
     }
     return {
         "phase": phase,
+        **(TOO_LATE if over and too_late else {}),
         "startTime": since,
         "hostIP": host,
         "hostIPs": [{"ip": host}],

@@ -42,22 +42,6 @@ class Asked:
     execute: Callable[[Sequence[str], float], tuple[int | None, str]]
 
 
-def why_not_asked(spec: Mapping[str, Any]) -> str | None:
-    """Return why some probe of a container is not asked here, or None.
-
-    Args:
-        spec: of the container.
-    """
-    for kind in ("startupProbe", "livenessProbe", "readinessProbe"):
-        probe = spec.get(kind, {})
-        if "grpc" in probe:
-            return f"the embedded AWS asks no {kind} by gRPC"
-        for way in ("httpGet", "tcpSocket"):
-            if host := probe.get(way, {}).get("host"):
-                return f"the embedded AWS asks no other host for a {kind}: {host}"
-    return None
-
-
 def ask(probe: _Probe, asked: Asked) -> str | None:
     """Return what a probe finds wrong; None if it succeeds.
 

@@ -9,11 +9,11 @@ reads orders from CONTROL: a number of bytes with files (a socket, and for a com
 output and standard error), and so many bytes of JSON. `{"connect": [ADDRESS, PORT]}` is answered
 with a byte and a connection in the host's own network, or not at all; `{"listen": [ADDRESS, PORT]}`
 gives the host an address that leads nowhere else, and is answered with a byte and a socket that
-listens there. All other orders are commands; one that is `beside` another goes into its container.
-To the socket of a command it writes lines of JSON:
-`{}` when the command runs, `{"refused": ...}`, an error number or a text, when it cannot run, and
-`{"code": ...}` when it has ended, -n when signal n ended it. For each byte that it reads there, it
-sends the command a signal; if the byte is 128 or more, it sends the signal 128 less to the
+listens there. All other orders are commands; with one that has a `name` ends its process group, and
+one that is `beside` another goes into its container. To the socket of a command it writes lines of
+JSON: `{}` when the command runs, `{"refused": ...}`, an error number or a text, when it cannot run,
+and `{"code": ...}` when it has ended, -n when signal n ended it. For each byte that it reads there,
+it sends the command a signal; if the byte is 128 or more, it sends the signal 128 less to the
 command's process group.
 """
 
@@ -159,6 +159,10 @@ class _Commands:
             pid, status = found
             for file in [file for file, each in self._processes.items() if each.pid == pid]:
                 code = self._processes.pop(file).returncode = os.waitstatus_to_exitcode(status)
+                if file in self._named.values():
+                    # As a container does. Nobody else has the group's number while it has members.
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.killpg(pid, signal.SIGKILL)
                 _say(self._sockets[file], code=code)
                 if pid == self._only:
                     _end()

@@ -29,7 +29,8 @@ class Command:
         folder: its working directory, but in a container.
         only: the host ends with it, and with all that it started.
         container: in which it runs; None on the machine's own files.
-        name: that no other command of the host has, by which others run beside it; or empty.
+        name: that no other command of the host has, by which others run beside it; what is left of
+            its process group ends with it. Empty for neither.
         beside: name of a command that runs, into whose container it goes; or empty.
     """
 
