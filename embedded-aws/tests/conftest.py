@@ -53,7 +53,7 @@ def namespaces_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedde
     # pytest_configure imports this plug-in; before that, pytest would warn.
     from skips import unless
 
-    unless("ip", "unshare", "nsenter", root="each host has a network namespace of its own")
+    unless(networks=True)
     with job_aws(tmp_path_factory.mktemp("hosts"), JobSettings()) as aws:
         yield aws
 

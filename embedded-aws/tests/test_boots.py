@@ -45,7 +45,7 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.param(True, id="loopback"),
         pytest.param(
             False,
-            marks=needs("ip", "unshare", "nsenter", root="an instance has a network namespace"),
+            marks=needs(networks=True),
             id="apart",
         ),
     ],

@@ -1,7 +1,10 @@
 """Rehearsals on Amazon EKS: a real API server, JobSet's and Kueue's own managers, nodes that go."""
 
+from pathlib import Path
+
 import pytest
 from command_line import runner
+from ordinary_user import ordinary_user
 
 from embedded_aws.hosts.network import namespaces_unavailable
 from embedded_aws.kubernetes.cache import unavailable
@@ -55,12 +58,14 @@ def test_a_node_that_goes_has_all_nodes_start_again() -> None:
 
 
 @pytest.mark.usefixtures("machine", "eks_project")
-def test_the_command_says_how_each_node_ended(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_the_command_says_to_an_ordinary_user_how_each_node_ended(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     run = runner("trainshed", main, capsys, monkeypatch)
+    command = ("rehearse", "KubeCluster", "--fault", "kill-child", "--", "sh", "-c", STEPS)
 
-    answer = run("rehearse", "KubeCluster", "--fault", "kill-child", "--", "sh", "-c", STEPS)
+    with ordinary_user(tmp_path):
+        answer = run(*command)
 
     # The main node's pod may be deleted before it has ended by itself.
     assert answer.code in (137, 197)

@@ -380,7 +380,7 @@ def test_the_command_shows_a_job_cancelled_for_want_of_capacity(
     assert "run the job" in answer.out
 
 
-@needs("ip", "unshare", "nsenter", root="nodes have networks of their own")
+@needs(networks=True)
 def test_a_cut_network_loses_a_node(rehearse: Callable[..., Answer]) -> None:
     options = ("--nodes", "2", "--fault", "cut-network")
 
@@ -391,7 +391,7 @@ def test_a_cut_network_loses_a_node(rehearse: Callable[..., Answer]) -> None:
     assert "the job has SUCCEEDED after 2 attempts" in answer.out
 
 
-@needs("ip", "unshare", "nsenter", root="nodes have networks of their own")
+@needs(networks=True)
 def test_the_command_shows_how_a_node_that_lacks_its_devices_is_replaced(
     rehearse: Callable[..., Answer],
 ) -> None:

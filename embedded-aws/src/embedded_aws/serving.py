@@ -1,7 +1,6 @@
 """The process that answers requests: a fork of the pristine one."""
 
 import os
-import shutil
 import socket
 import tempfile
 import threading
@@ -18,6 +17,7 @@ from embedded_aws.gateway import Gateway
 from embedded_aws.hooks import ServingProcess, when_serving, when_stopping
 from embedded_aws.pristine import PristineChannel
 from embedded_aws.settings import ServerSettings
+from embedded_aws.trees import remove_tree
 from embedded_aws.unknown_calls import without_unknown
 
 
@@ -66,4 +66,4 @@ def serve(
     channel.wait_for_end()
     when_stopping.call()
     # The pristine process does not do it when it is killed.
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_tree(folder)

@@ -14,6 +14,7 @@ from command_bench import until
 from image_bench import Layer, push
 from image_registry import serving_registry
 from job_bench import JobBench, job_aws
+from ordinary_user import ordinary_user
 from skips import unless
 
 from embedded_aws.batch import job_files
@@ -35,14 +36,23 @@ CONFIG = {
 }
 
 
-def _need_containers() -> None:
-    unless("docker-registry", "ip", "unshare", "nsenter", root="images have files of many users")
+@pytest.fixture(scope="module", params=["root", "user"])
+def starter(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """Who starts the embedded AWS: root, or an ordinary user."""
+    if request.param == "root":
+        unless("docker-registry", root="images have files of many users")
+        yield request.param
+        return
+    unless("docker-registry", networks=True)
+    with ordinary_user(tmp_path_factory.mktemp("user")):
+        yield request.param
 
 
 @pytest.fixture(scope="module")
-def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
+def aws(starter: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
     """With a registry, and nodes in namespaces."""
-    unless("docker-registry", "ip", "unshare", "nsenter", root="images have files of many users")
     folder = tmp_path_factory.mktemp("images")
     with (
         serving_registry(folder) as registry,
@@ -88,9 +98,10 @@ def all_lines(bench: JobBench, job: Any) -> list[str]:
 
 
 def test_two_nodes_run_in_the_files_of_the_image(
-    bench: JobBench, image: tuple[str, str], tmp_path: Path
+    bench: JobBench, image: tuple[str, str], starter: str, tmp_path: Path
 ) -> None:
     uri, digest = image
+    groups = ",77(data)" if starter == "root" else ""
     (tmp_path / "secret").touch()
     mounts = Path("/proc/self/mountinfo").read_text()
     script = (
@@ -116,7 +127,8 @@ def test_two_nodes_run_in_the_files_of_the_image(
             "of the image",
             "yes job /home/trainer /made/for/work",
             "not there",
-            "uid=1234(trainer) gid=1234(trainer) groups=1234(trainer),77(data)",
+            # An ordinary user cannot have further groups.
+            f"uid=1234(trainer) gid=1234(trainer) groups=1234(trainer){groups}",
         ]
         # A node of its own changes nothing of the other's.
         assert rest[5:] == [str(number), "/proc/1"]
@@ -313,10 +325,10 @@ def test_an_image_of_which_there_is_only_a_manifest_is_not_used(
     ]
 
 
+@pytest.mark.usefixtures("starter")
 def test_nothing_is_left_of_a_container_when_the_embedded_aws_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _need_containers()
     # Not below the folder of the test, whose path may be too long for a socket.
     with TemporaryDirectory() as folder:
         monkeypatch.setenv("TMPDIR", folder)
@@ -354,7 +366,7 @@ def _sleeping(seconds: str) -> list[psutil.Process]:
 def test_without_overlays_a_container_has_a_copy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    images, root = ImageFiles(tmp_path / "images", lock=0), tmp_path / "root"
+    images, root = ImageFiles(tmp_path / "images", lock=0, apart=True), tmp_path / "root"
     (root / "folder").mkdir(parents=True)
     (root / "folder/file").write_text("of the image")
     monkeypatch.setattr(ImageFiles, "_has_overlays", False)
@@ -368,7 +380,7 @@ def test_without_overlays_a_container_has_a_copy(
     assert (root / "folder/file").read_text() == "of the image"
 
 
-def test_who_is_not_root_has_no_containers_and_the_log_says_so(
+def test_who_is_not_root_has_no_containers_on_loopback_and_the_log_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     part = StoredPart(repository="train", digest="sha256:0", media_type="")
@@ -381,21 +393,22 @@ def test_who_is_not_root_has_no_containers_and_the_log_says_so(
     files = job_files.job_files(
         call,
         {"image": "train:1", "command": ["true"]},
-        ImageFiles(tmp_path, lock=0),
+        ImageFiles(tmp_path, lock=0, apart=False),
         tmp_path,
         tmp_path,
         {},
     )
-    with pytest.raises(TaskRefused, match="containers need root; give it a command"):
+    why = "containers need root, or hosts with networks of their own"
+    with pytest.raises(TaskRefused, match=f"{why}; give it a command"):
         job_files.job_files(
             call,
             {"image": "train:1", "command": []},
-            ImageFiles(tmp_path, lock=0),
+            ImageFiles(tmp_path, lock=0, apart=False),
             tmp_path,
             tmp_path,
             {},
         )
 
     containers_unavailable.cache_clear()
-    assert files.said == "on this machine's own files, not in train:1: containers need root"
+    assert files.said == f"on this machine's own files, not in train:1: {why}"
     assert (files.container, files.words) == (None, ["true"])

@@ -31,7 +31,7 @@ def kill_the_serving_process(aws: EmbeddedAws) -> None:
         child.kill()
 
 
-APART = needs("ip", "unshare", "nsenter", root="each node has a network namespace of its own")
+APART = needs(networks=True)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.server
 @pytest.fixture(scope="module")
 def bench(built_kubernetes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodBench]:
     """One node, t3.medium, in an account with a registry."""
-    unless("docker-registry", "ip", "unshare", "nsenter", root="pods have networks of their own")
+    unless("docker-registry", networks=True)
     folder = tmp_path_factory.mktemp("pods")
     with (
         serving_registry(folder) as registry,

@@ -12,7 +12,7 @@ from skips import needs
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
 
-APART = needs("ip", "unshare", "nsenter", root="each instance has a network namespace of its own")
+APART = needs(networks=True)
 # In every way a process may try to outlive its instance.
 ESCAPE = "(setsid sh -c '(exec sleep {0}) &'); trap '' TERM HUP; sleep {0}"
 

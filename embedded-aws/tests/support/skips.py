@@ -12,38 +12,50 @@ from typing import TypeVar
 
 import pytest
 
+from embedded_aws.hosts.network import namespaces_unavailable
+
 _LISTED = "TRAINSHED_SKIPPED_TESTS"
 _Report = TypeVar("_Report", pytest.TestReport, pytest.CollectReport)
 
 
-def _lack(programs: tuple[str, ...], root: str) -> str:
+def _lack(programs: tuple[str, ...], root: str, networks: bool) -> str:
     if root and os.geteuid() != 0:
         return f"needs root, for instance by sudo: {root}"
     missing = ", ".join(name for name in programs if shutil.which(name) is None)
-    return missing and f"needs {missing}: run `make tools` as root on Debian or Ubuntu"
+    if missing:
+        return f"needs {missing}: run `make tools` as root on Debian or Ubuntu"
+    return (networks and namespaces_unavailable()) or ""
 
 
-def needs(*programs: str, root: str = "") -> pytest.MarkDecorator:
-    """Mark tests as skipped where a program is missing, or, given a reason, for all but root."""
-    return pytest.mark.needs(*programs, root=root)
+def needs(*programs: str, root: str = "", networks: bool = False) -> pytest.MarkDecorator:
+    """Mark tests as skipped where they lack something.
+
+    Args:
+        programs: that they need.
+        root: why they need root; by default they do not.
+        networks: hosts in them have networks of their own.
+    """
+    return pytest.mark.needs(*programs, root=root, networks=networks)
 
 
-def unless(*programs: str, root: str = "") -> None:
-    """Skip what uses a fixture where a program is missing, or, given a reason, for all but root."""
-    if lack := _lack(programs, root):
+def unless(*programs: str, root: str = "", networks: bool = False) -> None:
+    """Skip what uses a fixture where it lacks something; the arguments are as of `needs`."""
+    if lack := _lack(programs, root, networks):
         pytest.skip(lack)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the mark."""
-    config.addinivalue_line("markers", "needs(*programs, root): skipped where these are not there")
+    config.addinivalue_line(
+        "markers", "needs(*programs, root, networks): skipped where these are not there"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test that lacks something, before its fixtures."""
     for mark in item.iter_markers("needs"):
-        if lack := _lack(mark.args, mark.kwargs["root"]):
+        if lack := _lack(mark.args, **mark.kwargs):
             raise pytest.skip.Exception(lack, _use_item_location=True)
 
 

@@ -56,7 +56,8 @@ def run(
         ),
     ] = None,
     loopback: Annotated[
-        bool, typer.Option("--loopback", help="Nodes have addresses of loopback, for root, too.")
+        bool,
+        typer.Option("--loopback", help="Nodes have addresses of loopback, no networks."),
     ] = False,
     as_of: Annotated[
         str | None,

@@ -19,6 +19,7 @@ import psutil
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from embedded_aws.hosts.network import namespaces_unavailable
+from embedded_aws.hosts.user_namespace import entering
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
 from trainshed.jobs.model import Job
@@ -123,8 +124,7 @@ def cut_network(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process])
     """Cut the network in which processes are, which is not this machine's."""
     process = processes[0]
     assert not _network(process.pid).samefile(_network(os.getpid()))
-    enter = ["nsenter", f"--target={process.pid}", "--net"]
-    subprocess.run([*enter, "ip", "link", "set", "eth0", "down"], check=True)
+    subprocess.run([*entering(process.pid, "net"), "ip", "link", "set", "eth0", "down"], check=True)
 
 
 def _network(pid: int) -> Path:

@@ -57,7 +57,7 @@ class Rehearsal:
         fault: what goes wrong, or None.
         fault_after: text in a line of the main node, after which it goes wrong; None for the first
             line of its command.
-        loopback: nodes on loopback, for root, too.
+        loopback: nodes on loopback, also where they could have networks of their own.
         as_of: month or day whose instance types exist; None for the last day with all types of the
             project in the working directory.
     """

@@ -87,7 +87,7 @@ def _settings(
         bool,
         typer.Option(
             "--jobs-on-loopback",
-            help="Give instances with jobs or commands addresses of loopback, for root, too.",
+            help="Give instances with jobs or commands addresses of loopback, no networks.",
         ),
     ] = False,
     job_speed: Annotated[

@@ -11,17 +11,18 @@ from typing import Any
 
 from embedded_aws.actions import Call
 from embedded_aws.hosts.found_images import NotPulled, find_image
-from embedded_aws.hosts.image_files import containers_unavailable
+from embedded_aws.hosts.image_files import ImageFiles
 
 _SERVICES = ("DaemonSet", "ReplicaSet", "StatefulSet")
 
 
-def why_not_run(call: Call, pod: Mapping[str, Any]) -> str | None:
+def why_not_run(call: Call, pod: Mapping[str, Any], images: ImageFiles) -> str | None:
     """Return why nothing of a pod runs, or None; its images may still be refused.
 
     Args:
         call: in whose account and region.
         pod: it.
+        images: in whose files its programs would run.
     """
     if not any(each["kind"] in _SERVICES for each in pod["metadata"].get("ownerReferences", [])):
         return None
@@ -29,7 +30,7 @@ def why_not_run(call: Call, pod: Mapping[str, Any]) -> str | None:
     containers = (*spec.get("initContainers", []), *spec["containers"])
     if not all(_is_here(call, each["image"]) for each in containers):
         return "the embedded AWS does not run this image"
-    return containers_unavailable()
+    return images.unavailable
 
 
 def _is_here(call: Call, image: str) -> bool:

@@ -10,7 +10,6 @@ an image that cannot be pulled, and that the region is among those variables.
 """
 
 import math
-import shutil
 import signal
 import time
 from collections.abc import Mapping, Sequence
@@ -47,6 +46,7 @@ from embedded_aws.hosts.hosts import Hosts, Inner, NoHost
 from embedded_aws.hosts.process import Command, Listener
 from embedded_aws.iam.roles import can_assume
 from embedded_aws.kubernetes.client import ApiClient, ApiRefusal
+from embedded_aws.trees import remove_tree
 
 _AGENT = "eks-pod-identity-agent"
 _PRINCIPAL = "pods.eks.amazonaws.com"
@@ -175,7 +175,7 @@ class PodRun:
         else:
             self._hosts.end_inner(self.instance, self._uid)
         self.place.release()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_tree(self._folder)
 
     def log(self, container: str, *, before: bool) -> ContainerLog | None:
         """Return the log of a container, or of its run before; None if it has none."""
@@ -304,7 +304,7 @@ class PodRun:
         host = self._host()
         own = self._folder / f"container-{container.name}-{container.restarts}"
         # Of an attempt that failed.
-        shutil.rmtree(own, ignore_errors=True)
+        remove_tree(own)
         own.mkdir()
         variables = self._variables(container)
         files = self._files(container, variables, own, root)

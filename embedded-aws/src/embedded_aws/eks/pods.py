@@ -141,7 +141,7 @@ class Pods:
                     self.networks.add(name)
             elif (found_hosts := hosts()) is None:
                 self._wait(name, pod, machine, _NO_PROCESSES)
-            elif why := why_not_run(self._call, pod):
+            elif why := why_not_run(self._call, pod, found_hosts.images):
                 self._wait(name, pod, machine, why)
             else:
                 status = self._look_at_run(pod, machine, found_hosts)

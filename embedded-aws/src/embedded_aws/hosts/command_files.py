@@ -16,7 +16,7 @@ from embedded_aws.hosts.container import Container
 from embedded_aws.hosts.container_mounts import Bound, Files, Memory
 from embedded_aws.hosts.environment import own_path
 from embedded_aws.hosts.found_images import NotPulled, find_image
-from embedded_aws.hosts.image_files import ImageFiles, containers_unavailable
+from embedded_aws.hosts.image_files import ImageFiles
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -90,7 +90,7 @@ def command_files(
     found = find_image(call, wanted.image)
     if found.stored is None:
         return _own_files(wanted, folder, root, found.absence)
-    if why := containers_unavailable():
+    if why := images.unavailable:
         return _own_files(wanted, folder, root, why)
     try:
         image = images.unpacked(found.stored)

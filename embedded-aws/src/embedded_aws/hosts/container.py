@@ -1,8 +1,8 @@
 """A command in a container: in the file system of an image, as Docker on an ECS instance starts it.
 
-The first process of a host starts it, as root on Linux. The command is the first process of a
-process namespace, so all that it started ends with it, and it gets no signal for which it has no
-handler, but SIGKILL; its mounts are in a namespace that ends with its processes.
+The first process of a host starts it, as root on Linux or in a user namespace. The command is the
+first process of a process namespace, so all that it started ends with it, and it gets no signal for
+which it has no handler, but SIGKILL; its mounts are in a namespace that ends with its processes.
 
 Docker's documentation: the capabilities that a container keeps; `--init`: a first process that
 passes signals on and waits for processes that lost their parents.
@@ -19,6 +19,7 @@ from typing import NoReturn
 
 from embedded_aws.hosts.container_mounts import Files, call, enter_files
 from embedded_aws.hosts.container_user import find_user
+from embedded_aws.hosts.user_namespace import become
 
 # clone(2), prctl(2).
 _NEW_MOUNTS = 0x00020000
@@ -183,9 +184,7 @@ def _enter(container: Container, beside: int | None) -> str:
     if not container.privileged:
         _drop_capabilities()
     os.umask(0o022)
-    os.setgroups(user.groups)
-    os.setgid(user.group)
-    os.setuid(user.number)
+    become(user)
     if container.init:
         _fork_from_first()
     return user.home

@@ -151,7 +151,10 @@ def _bind(bound: Bound, source: int) -> None:
         target.touch()
     _mount(path, str(target), None, _BIND | _RECURSIVE)
     if bound.read_only:
-        _mount(path, str(target), None, _REMOUNT | _BIND | _READ_ONLY)
+        # mount_namespaces(7): what a mount from outside forbids cannot be allowed in a user
+        # namespace. These numbers are those of mount(2).
+        kept = os.statvfs(target).f_flag & _SAFE
+        _mount(path, str(target), None, _REMOUNT | _BIND | _READ_ONLY | kept)
     os.close(source)
 
 

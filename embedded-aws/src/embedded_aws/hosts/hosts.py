@@ -4,7 +4,6 @@ An instance gets a host when the first process is started on it, and loses it wh
 Inferred: how many there may be: each has some processes and threads.
 """
 
-import shutil
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from embedded_aws.hosts.environment import host_variables
 from embedded_aws.hosts.host import Answer, Host
 from embedded_aws.hosts.image_files import ImageFiles
 from embedded_aws.hosts.network import Network, namespaces_unavailable
+from embedded_aws.trees import remove_tree
 
 _MOST = 512
 _LOOPBACK = "127."
@@ -73,7 +73,7 @@ class Hosts:
         self.endpoint = endpoint
         self.folder = folder
         self.credentials = RoleCredentials(endpoint)
-        self.images = ImageFiles(folder / "images", lock)
+        self.images = ImageFiles(folder / "images", lock, apart=self.apart)
         self._lock, self._port, self._answer = lock, port, answer
         self._guard = threading.Lock()
         # By the instance's id, and the key of an inner one or an empty text.
@@ -136,7 +136,7 @@ class Hosts:
                 self._close(key)
             self.credentials.revoke(instance.id)
             if instance.state == "terminated":
-                shutil.rmtree(self.folder / instance.id, ignore_errors=True)
+                remove_tree(self.folder / instance.id)
                 if address := self._claimed.pop(instance.id, None):
                     address.release()
 

@@ -19,8 +19,10 @@ from typing import Any
 
 from embedded_aws.ecr.stored_images import NotReadable, Part, StoredImage
 from embedded_aws.hosts import unpack
+from embedded_aws.hosts.network import namespaces_unavailable
+from embedded_aws.hosts.user_namespace import making
+from embedded_aws.trees import remove_tree
 
-_APART = ("unshare", "--mount", "--pid", "--fork", "--kill-child")
 _KINDS = {"tar": "r|", "tar+gzip": "r|gz", "tar.gzip": "r|gz", "tar+zstd": "r|"}
 
 
@@ -43,12 +45,18 @@ class ImageFiles:
     Args:
         folder: for them; made when there are some.
         lock: open file, locked until nothing writes there any more.
+        apart: hosts have networks of their own.
     """
 
-    def __init__(self, folder: Path, lock: int) -> None:
-        self._folder, self._lock = folder, lock
+    def __init__(self, folder: Path, lock: int, *, apart: bool) -> None:
+        self._folder, self._lock, self._apart = folder, lock, apart
         self._guards: dict[str, threading.Lock] = defaultdict(threading.Lock)
         self._unpacked: dict[str, Unpacked] = {}
+
+    @property
+    def unavailable(self) -> str | None:
+        """Why no command can run in them, or None."""
+        return containers_unavailable(apart=self._apart)
 
     def unpacked(self, image: StoredImage) -> Unpacked:
         """Return an image's files, which are unpacked now if they were not.
@@ -94,7 +102,7 @@ class ImageFiles:
             for layer in image.layers:
                 _unpack_layer(layer, root, self._lock)
         except NotReadable:
-            shutil.rmtree(root, ignore_errors=True)
+            remove_tree(root)
             raise
         return Unpacked(root=root, config=config.get("config") or {})
 
@@ -107,14 +115,18 @@ class ImageFiles:
             lower, upper, work, root = (f"{folder}/{name}" for name in names)
             layers = f"lowerdir={lower},upperdir={upper},workdir={work}"
             mount = ["mount", "-t", "overlay", "overlay", "-o", layers, root]
-            return not subprocess.run([*_APART, *mount], capture_output=True).returncode
+            return not subprocess.run([*_apart(), *mount], capture_output=True).returncode
+
+
+def _apart() -> tuple[str, ...]:
+    return ("unshare", *making(), "--mount", "--pid", "--fork", "--kill-child")
 
 
 def _unpack_layer(layer: Part, root: Path, lock: int) -> None:
     kind = layer.media_type.partition(".layer.v1.")[2] or layer.media_type.rpartition("diff.")[2]
     if kind not in _KINDS:
         raise NotReadable(f"the embedded AWS does not unpack layers of type {layer.media_type}")
-    command = [sys.executable, "-I", "-S", unpack.__file__, str(root), _KINDS[kind]]
+    command = [*_apart(), sys.executable, "-I", "-S", unpack.__file__, str(root), _KINDS[kind]]
     if kind == "tar+zstd":
         if not shutil.which("zstd"):
             raise NotReadable(f"{layer.digest} needs the program zstd on this machine")
@@ -136,14 +148,19 @@ def _unpack_layer(layer: Part, root: Path, lock: int) -> None:
 
 
 @cache
-def containers_unavailable() -> str | None:
-    """Return why commands cannot run in containers on this machine, or None."""
+def containers_unavailable(*, apart: bool = True) -> str | None:
+    """Return why commands cannot run in containers on this machine, or None.
+
+    Args:
+        apart: hosts have networks of their own; those of an ordinary user must.
+    """
     if sys.platform != "linux":
         return "containers need Linux"
-    if os.geteuid() != 0:
-        return "containers need root"
+    if os.geteuid():
+        needed = "containers need root, or hosts with networks of their own"
+        return namespaces_unavailable() if apart else needed
     if missing := [name for name in ("mount", "unshare") if not shutil.which(name)]:
         return f"containers need {', '.join(missing)}"
     mount = ["mount", "-t", "tmpfs", "tmpfs", "/tmp"]
-    tried = subprocess.run([*_APART, *mount], capture_output=True, text=True)
+    tried = subprocess.run([*_apart(), *mount], capture_output=True, text=True)
     return f"this machine has no containers: {tried.stderr.strip()}" if tried.returncode else None

@@ -1,8 +1,8 @@
 """The network of the hosts of one VPC: a bridge, on which each has its instance's address.
 
 VPC user guide: an instance has an address of its own, by which the others of its VPC reach it. As
-root, each host is in a network namespace of its own, whose interface is on a bridge that is in a
-namespace, too: nothing of the machine's own network changes.
+root, or in a user namespace, each host is in a network namespace of its own, whose interface is on
+a bridge that is in a namespace, too: nothing of the machine's own network changes.
 """
 
 import os
@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+
+from embedded_aws.hosts.user_namespace import entering, making
 
 _PROGRAMS = ("ip", "mount", "nsenter", "unshare")
 _HELD = ("--fork", "--kill-child")
@@ -46,6 +48,14 @@ mount -t tmpfs tmpfs /dev/shm
 shift 2
 exec "$@"' host "$@"
 """
+# Container runtimes and distributions often forbid some of it to ordinary users.
+_PROBE = """
+set -e
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t tmpfs tmpfs /tmp
+ip link add hosts type bridge
+"""
 
 
 class Network:
@@ -64,7 +74,7 @@ class Network:
         self._named: set[str] = set()
         self._joined = 0
         self._process = subprocess.Popen(
-            ["unshare", *_HELD, "--net", "--mount", "--pid", "sh", "-c", _HOLD],
+            ["unshare", *making(), *_HELD, "--net", "--mount", "--pid", "sh", "-c", _HOLD],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=[lock],
@@ -98,7 +108,7 @@ class Network:
         """
         self._joined += 1
         return [
-            *("nsenter", f"--target={self._first}", "--mount", "--pid", "--net"),
+            *entering(self._first, "mount", "pid", "net"),
             *("unshare", "--net", "sh", "-c", _HOST, "host"),
             *(str(self._joined), f"{address}/{self._prefix}"),
             *(name or _name(address), str(names or self._file)),
@@ -123,11 +133,13 @@ def namespaces_unavailable() -> str | None:
     """Return why hosts cannot have networks of their own on this machine, or None."""
     if sys.platform != "linux":
         return "network namespaces need Linux"
-    if os.geteuid() != 0:
-        return "network namespaces need root"
     if missing := [name for name in _PROGRAMS if not shutil.which(name)]:
         return f"network namespaces need {', '.join(missing)}"
-    probe = ["unshare", *_HELD, "--net", "--mount", "--pid", "--uts"]
-    bridge = ["ip", "link", "add", "hosts", "type", "bridge"]
-    tried = subprocess.run([*probe, *bridge], capture_output=True, text=True)
-    return f"this machine has no namespaces: {tried.stderr.strip()}" if tried.returncode else None
+    apart = ["unshare", *making(), *_HELD, "--net", "--mount", "--pid", "--uts", "--ipc"]
+    tried = subprocess.run([*apart, "sh", "-c", _PROBE], capture_output=True, text=True)
+    if not tried.returncode:
+        return None
+    said = tried.stderr.strip()
+    if os.geteuid():
+        return f"network namespaces need root, or a user namespace, which is refused here: {said}"
+    return f"this machine has no namespaces: {said}"

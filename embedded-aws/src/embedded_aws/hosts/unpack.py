@@ -5,7 +5,7 @@ out. MODE is that of `tarfile.open`.
 
 OCI image specification, "Image Layer Filesystem Changeset": `.wh.NAME` removes NAME, `.wh..wh..opq`
 all that the layers below have in its folder; owners are numbers; extended attributes are in PAX
-headers. Device nodes are left out.
+headers. Device nodes are left out. In a user namespace there is one owner, root.
 """
 
 import errno
@@ -26,13 +26,14 @@ _RESERVE_BYTES = 1 << 30
 
 def main() -> None:
     """Unpack standard input."""
+    alone = Path("/proc/self/setgroups").read_text() == "deny\n"
     # All paths below are relative, so that nothing is written elsewhere in any case.
     os.chdir(sys.argv[1])
     os.chroot(".")
     os.umask(0o022)
     new: set[Path] = set()
     with tarfile.open(fileobj=sys.stdin.buffer, mode=sys.argv[2], errorlevel=2) as layer:  # type: ignore[call-overload]
-        layer.extraction_filter = _as_it_is
+        layer.extraction_filter = _as_own if alone else _as_it_is
         for member in layer:
             path = Path(os.path.normpath(f"/{member.name.lstrip('/')}")).relative_to("/")
             if path.name == _OPAQUE:
@@ -67,6 +68,10 @@ def _unpack(layer: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> None
 
 def _as_it_is(member: tarfile.TarInfo, _: str) -> tarfile.TarInfo:
     return member
+
+
+def _as_own(member: tarfile.TarInfo, _: str) -> tarfile.TarInfo:
+    return member.replace(uid=0, gid=0, deep=False)
 
 
 def _remove(path: Path) -> None:

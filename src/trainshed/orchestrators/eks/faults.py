@@ -9,6 +9,7 @@ from time import monotonic, sleep
 import psutil
 
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.hosts.user_namespace import entering
 from trainshed.account.tags import CLUSTER_LABEL
 from trainshed.aws import Region
 from trainshed.errors import Failure
@@ -51,9 +52,9 @@ def child_processes(aws: EmbeddedAws, job: str) -> list[psutil.Process]:
 
 def _terminate_node(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
     """Terminate the instance of a pod, which has one of the addresses of its interface."""
-    enter = ["nsenter", f"--target={processes[0].pid}", "--net"]
+    show = ["ip", "-json", "-4", "address", "show", "eth0"]
     shown = subprocess.run(
-        [*enter, "ip", "-json", "-4", "address", "show", "eth0"], check=True, capture_output=True
+        [*entering(processes[0].pid, "net"), *show], check=True, capture_output=True
     )
     own = {each["local"] for each in json.loads(shown.stdout)[0]["addr_info"]}
     ec2 = aws.client("ec2")
