@@ -82,7 +82,7 @@ EKS_COMMANDS = {
 }
 REVIEW = (sys.executable, "-m", "trainshed.cli", "review", "--base", "main")
 # By the number of nodes; the addresses of a VPC suffice for 744 of dl1.24xlarge.
-KUBERNETES_RUNS = {16: 1, 256: 3, 512: 1}
+KUBERNETES_RUNS = {16: 1, 256: 3, 512: 1, 744: 1}
 # That the aims are for.
 KUBERNETES_NODES = 256
 
