@@ -41,6 +41,9 @@ def eks_project(
     file.write_text(EKS_CLUSTER)
     write_app(tmp_path, synthesise(load_fleet([file])))
     monkeypatch.chdir(tmp_path)
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(logs))
     return tmp_path
 
 

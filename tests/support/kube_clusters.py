@@ -151,9 +151,7 @@ def scheduler_of(client: Client, server: ApiServer, plan: ObjectsPlan) -> EksSch
     jobsets = JobSets(
         client=client, eks=server.cluster, cluster=plan.cluster, namespace=plan.namespace
     )
-    healthy: dict[str, Any] = {
-        "nodegroup": {"health": {"issues": []}, "scalingConfig": {"maxSize": 1}}
-    }
+    healthy: dict[str, Any] = {"nodegroup": {"scalingConfig": {"maxSize": 1}}}
     eks = Mock(**{"describe_nodegroup.return_value": healthy})
     return EksScheduler(
         region=Region("us-west-2", {"eks": eks}.__getitem__),

@@ -52,6 +52,6 @@ def find_node_group(region: Region, cluster: str, name: str) -> NodeGroup:
         most_nodes=found["scalingConfig"]["maxSize"],
         issues=tuple(
             NodeGroupIssue(code=each["code"], message=each["message"])
-            for each in found["health"]["issues"]
+            for each in found.get("health", {}).get("issues", ())
         ),
     )

@@ -13,7 +13,7 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
 from embedded_aws.plugins import project_needs
 from embedded_aws.process import start
-from embedded_aws.settings import ServerSettings, parse_as_of
+from embedded_aws.settings import DEFAULT_ACCOUNT, ServerSettings, parse_as_of
 from trainshed.app.sources import shipped
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
@@ -31,6 +31,7 @@ from trainshed.rehearse import deployment, kubernetes
 from trainshed.rehearse.faults import FaultKind, Scene, find_fault
 from trainshed.rehearse.workplace import Workplace
 from trainshed.spec import read_spec
+from trainshed.spec.image import ImageSpec
 
 # The time limit of a queue for missing capacity, two hours by default, takes some seconds.
 _FAST = 2_000
@@ -117,7 +118,8 @@ def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Se
             with what is found of it, if it waits by the fault.
 
     Raises:
-        TrainshedError: the cluster has fewer nodes, or another orchestrator than the fault.
+        TrainshedError: the cluster has fewer nodes, or another orchestrator than the fault, or an
+            image that cannot miss.
     """
     given = rehearsal.as_of
     as_of = parse_as_of(given) if given else project_needs(Path.cwd()).as_of
@@ -127,6 +129,8 @@ def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Se
             _check_nodes(rehearsal, spec.instance.nodes.max)
             if rehearsal.fault:
                 find_fault(rehearsal.fault, spec.orchestrator, spec.name)
+            if rehearsal.fault is FaultKind.MISSING_IMAGE and (uri := spec.section(ImageSpec).uri):
+                _check_may_miss(DEFAULT_ACCOUNT, uri)
     with job_path():
         with stages.stage("synthesise the cluster"):
             stacks = deployment.synthesised(rehearsal.cluster, place.temporary / "cdk.out")
@@ -164,6 +168,15 @@ def _check_nodes(rehearsal: Rehearsal, most: int) -> None:
         raise TrainshedError(
             f"--nodes {rehearsal.nodes}: {rehearsal.cluster} has at most {most} nodes; ask for "
             "fewer, or raise instance.nodes.max in the cluster's file"
+        )
+
+
+def _check_may_miss(account: str, image: str) -> None:
+    if not is_in_ecr(account, image):
+        raise TrainshedError(
+            f"--fault {FaultKind.MISSING_IMAGE}: {image} is not of this account's ECR, so the "
+            "embedded AWS takes it as present; leave out image.uri of the cluster file for this "
+            "rehearsal"
         )
 
 
@@ -210,11 +223,8 @@ def run_job(
         image = part(orchestrator, "faults").job_image(region, outputs)
         if kind is not FaultKind.MISSING_IMAGE:
             add_image(region, account, image)
-        elif not is_in_ecr(account, image):
-            raise TrainshedError(
-                f"--fault {kind}: {image} is not of this account's ECR, so the embedded AWS takes "
-                "it as present; leave out image.uri of the cluster file for this rehearsal"
-            )
+        else:
+            _check_may_miss(account, image)
     most = scheduler.most_nodes()
     _check_nodes(rehearsal, most)
     nodes = rehearsal.nodes or min(_NODES, most)
