@@ -128,6 +128,18 @@ def test_a_sub_path_that_is_not_there_is_made_for_every_user(tmp_path: Path) -> 
     assert stat.S_IMODE(Path(bound.source).stat().st_mode) == 0o777
 
 
+def test_a_sub_path_that_leads_out_of_its_volume_waits(tmp_path: Path) -> None:
+    """An init container may have left such a link."""
+    volumes = made(tmp_path, {"name": "v", "emptyDir": {}})
+    assert volumes["v"].folder
+    (volumes["v"].folder / "link").symlink_to("/")
+    mount = {"name": "v", "mountPath": "/v", "subPath": "link/etc"}
+
+    said = 'failed to prepare subPath for volumeMount "v" of container "one"'
+    with pytest.raises(Waits, match=said):
+        mounts({"name": "one", "volumeMounts": [mount]}, volumes)
+
+
 def test_a_sub_path_by_variables_waits(tmp_path: Path) -> None:
     volumes = made(tmp_path, {"name": "v", "emptyDir": {}})
     mount = {"name": "v", "mountPath": "/v", "subPathExpr": "$(POD)"}

@@ -88,6 +88,41 @@ def test_a_pod_has_an_address_of_its_own_from_its_nodes_subnet(bench: PodBench) 
     until(lambda: status["podIP"] not in assigned())
 
 
+def test_a_pod_has_the_aliases_of_hosts_that_it_asks_for(bench: PodBench) -> None:
+    aliases = [{"ip": "10.1.2.3", "hostnames": ["first.example.com", "first"]}]
+    name = bench.start(sh("getent hosts first.example.com"), hostAliases=aliases)
+
+    bench.until_over(name)
+
+    assert bench.log(name)[0].split() == ["10.1.2.3", "first.example.com", "first"]
+
+
+def test_a_pod_is_ready_once_its_readiness_gates_are_open(bench: PodBench) -> None:
+    gate = "example.com/gate"
+    name = bench.start(sh("sleep 60"), readinessGates=[{"conditionType": gate}])
+
+    def ready() -> dict[str, Any]:
+        conditions = bench.pod(name)["status"].get("conditions", [])
+        found = {each["type"]: each for each in conditions}
+        return dict(found.get("Ready", {}))
+
+    until(lambda: ready().get("reason") == "ReadinessGatesNotReady")
+    assert ready()["message"] == (
+        f'corresponding condition of pod readiness gate "{gate}" does not exist.'
+    )
+
+    def is_opened() -> bool:
+        pod = bench.pod(name)
+        pod["status"]["conditions"].append({"type": gate, "status": "True"})
+        path = f"/api/v1/namespaces/default/pods/{name}/status"
+        return bench.try_to("PUT", path, pod)[0] == 200
+
+    until(is_opened)
+
+    until(lambda: ready()["status"] == "True")
+    bench.ask("DELETE", f"/api/v1/namespaces/default/pods/{name}")
+
+
 def test_variables_come_from_fields_and_config_maps_and_name_one_another(bench: PodBench) -> None:
     config = f"config-{uuid4().hex[:8]}"
     bench.make(

@@ -108,6 +108,7 @@ class PodPlace:
         self.hostname = spec.get("hostname") or metadata["name"][:63].rstrip("-.")
         self.file = file
         self._namespace = metadata["namespace"]
+        self._aliases = spec.get("hostAliases", [])
         self.full_name = None
         if domain := spec.get("subdomain"):
             self.full_name = f"{self.hostname}.{domain}.{self._namespace}.{_DOMAIN}"
@@ -155,7 +156,8 @@ class PodPlace:
 
     def _own(self) -> str:
         names = " ".join(filter(None, (self.full_name, self.hostname)))
-        return f"{self.here}\t{names}\n"
+        aliases = [f"{each['ip']}\t{' '.join(each['hostnames'])}\n" for each in self._aliases]
+        return f"{self.here}\t{names}\n" + "".join(aliases)
 
     def _lines(self, names: Sequence[Name], here: Mapping[str, str]) -> Iterator[str]:
         for each in names:

@@ -167,7 +167,7 @@ class PodRun:
         """Let nothing of it be left but its logs."""
         if self._closed:
             return
-        self._closed = True
+        self._closed, self._volumes = True, None
         self._hosts.credentials.revoke(self._session)
         if self.place.of_node:
             for container in self._all:

@@ -203,6 +203,10 @@ def pod_status(
     why = {"reason": f"Pod{'Completed' if phase == 'Succeeded' else 'Failed'}"} if over else {}
     if unready and not over:
         why = _why("ContainersNotReady", "unready", unready)
+    gates = _closed_gates(pod)
+    of_pod: tuple[str, Row] = (ready, why)
+    if ready == "True" and gates:
+        of_pod = "False", {"reason": "ReadinessGatesNotReady", "message": ", ".join(gates)}
     begin: Row = {"reason": "PodCompleted"} if phase == "Succeeded" else {}
     if not initialized:
         begin = _why("ContainersNotInitialized", "incomplete", incomplete)
@@ -211,7 +215,7 @@ def pod_status(
         "PodReadyToStartContainers": ("False" if over or not address else "True", {}),
         "Initialized": ("True" if initialized else "False", begin),
         "ContainersReady": (ready, why),
-        "Ready": (ready, why),
+        "Ready": of_pod,
     }
     return {
         "phase": phase,
@@ -229,6 +233,20 @@ def pod_status(
 def _why(reason: str, state: str, names: Sequence[str]) -> Row:
     """Return why a condition is not met, by the containers that are to blame."""
     return {"reason": reason, "message": f"containers with {state} status: [{' '.join(names)}]"}
+
+
+def _closed_gates(pod: Mapping[str, Any]) -> list[str]:
+    """Return what keeps a pod from being ready whose containers are: its `readinessGates`."""
+    found = {each["type"]: each["status"] for each in pod["status"].get("conditions", [])}
+    closed = []
+    for kind in [each["conditionType"] for each in pod["spec"].get("readinessGates", [])]:
+        if kind not in found:
+            closed.append(f'corresponding condition of pod readiness gate "{kind}" does not exist.')
+        elif found[kind] != "True":
+            closed.append(
+                f'the status of pod readiness gate "{kind}" is not "True", but {found[kind]}'
+            )
+    return closed
 
 
 def _conditions(before: Sequence[Row], own: Mapping[str, tuple[str, Row]]) -> list[Row]:

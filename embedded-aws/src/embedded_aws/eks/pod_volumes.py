@@ -135,7 +135,14 @@ def mounts(container: _Object, volumes: Mapping[str, Volume]) -> tuple[list[Boun
         if volume.folder is None:
             memory.append(Memory(target=each["mountPath"], mib=volume.mib))
             continue
-        source = volume.folder / each.get("subPath", "")
+        source = (volume.folder / each.get("subPath", "")).resolve()
+        if not source.is_relative_to(volume.folder.resolve()):
+            # A container may have left a link there. The kubelet's words.
+            raise Waits(
+                "CreateContainerConfigError",
+                f'failed to prepare subPath for volumeMount "{each["name"]}" of container '
+                f'"{container["name"]}"',
+            )
         if not volume.read_only and not source.exists():
             source.mkdir(parents=True)
             # From memory: as its volume's, by kubelets; else only root could write there.

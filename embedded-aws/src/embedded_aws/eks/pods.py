@@ -9,7 +9,9 @@ which one that is `efa-only` has none; without one it waits.
 
 import json
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.ec2.network_interfaces import kind_of, place_of
@@ -25,7 +27,7 @@ from embedded_aws.eks.pod_run import PodRun
 from embedded_aws.eks.pod_statuses import status_of_all
 from embedded_aws.hosts.hosts import Hosts
 from embedded_aws.hosts.service import hosts
-from embedded_aws.kubernetes.client import ApiClient
+from embedded_aws.kubernetes.client import ApiClient, ApiRefusal
 
 _PODS = "/api/v1/pods?fieldSelector=spec.nodeName!="
 _MERGE = "application/merge-patch+json"
@@ -53,6 +55,8 @@ class Pods:
         # What device plugins have announced on each node, and what each pod was told last.
         self._announced: dict[str, dict[str, int]] = {}
         self._told: dict[str, str] = {}
+        # What the API server refused last, of one of the pods that are looked at.
+        self._refusal: ApiRefusal | None = None
         # By the pod's uid, until it is no longer in the API.
         self._runs: dict[str, PodRun] = {}
 
@@ -82,6 +86,9 @@ class Pods:
         there = {pod["metadata"]["uid"] for of_one in by_node.values() for pod in of_one}
         self._told = {uid: said for uid, said in self._told.items() if uid in there}
         self._tell_names()
+        if refusal := self._refusal:
+            self._refusal = None
+            raise refusal
 
     def _forget(self, phases: Mapping[str, str | None]) -> None:
         """End what is no longer in the API, or is over there: its node is lost."""
@@ -210,24 +217,37 @@ class Pods:
             return
         sizes = {resource: str(found.get(resource, 0)) for resource in {**before, **found}}
         status = {"capacity": sizes, "allocatable": sizes}
-        self._say(name, f"/api/v1/nodes/{name}/status", status)
+        self._say(name, f"/api/v1/nodes/{name}/status", {"status": status})
         self._announced[name] = found
 
     def _tell(self, name: str, pod: Row, what: str, status: Row) -> None:
         """Say how a pod is, unless that is known."""
         uid = pod["metadata"]["uid"]
         if self._told.get(uid) != what:
-            self._say(name, f"{_path(pod)}/status", status)
-            self._told[uid] = what
+            # Else conditions that another one adds meanwhile would be lost.
+            version = {"resourceVersion": pod["metadata"]["resourceVersion"]}
+            with self._noting_refusal():
+                self._say(name, f"{_path(pod)}/status", {"metadata": version, "status": status})
+                self._told[uid] = what
 
-    def _say(self, name: str, path: str, status: Row) -> None:
-        changes = {"status": status}
+    def _say(self, name: str, path: str, changes: Row) -> None:
         self._client.call("PATCH", path, changes, content_type=_MERGE, **as_node(name))
+
+    @contextmanager
+    def _noting_refusal(self) -> Iterator[None]:
+        """Let what is refused of one pod hold up no other."""
+        try:
+            yield
+        except ApiRefusal as error:
+            # What has changed meanwhile, or has gone, is looked at again.
+            if error.code not in (HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND):
+                self._refusal = error
 
     def _end(self, name: str, pod: Row) -> None:
         """End a pod, as its kubelet confirms."""
         now = {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}}
-        self._client.call("DELETE", _path(pod), now, **as_node(name))
+        with self._noting_refusal():
+            self._client.call("DELETE", _path(pod), now, **as_node(name))
 
 
 def _path(pod: Row) -> str:
