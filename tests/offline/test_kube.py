@@ -169,7 +169,7 @@ def test_what_eks_says_of_missing_nodes_is_quoted(
     refused = as_role("Operator")("nodes", "kube.yaml")
     aws.fail()
 
-    said = f"AsgInstanceLaunchFailures: Could not launch On-Demand Instances. {none}"
+    said = f"AsgInstanceLaunchFailures: Could not launch On-Demand Instances. {fault.code} - {none}"
     assert f"EKS says of the node group: {said}" in quoted.out
     [issue] = in_json.json["node_group_issues"]
     assert (quoted.code, issue["code"]) == (1, "AsgInstanceLaunchFailures")

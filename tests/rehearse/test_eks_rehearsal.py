@@ -83,7 +83,7 @@ def test_the_command_says_to_an_ordinary_user_how_each_node_ended(
             {
                 "TS-JOB-034": "the job needs 2 nodes, 1 exist; submit it with --nodes 1",
                 "TS-JOB-035": "AsgInstanceLaunchFailures: Could not launch On-Demand Instances. "
-                "We currently do not have sufficient capacity",
+                "InsufficientInstanceCapacity - We currently do not have sufficient capacity",
             },
             id="insufficient-capacity",
         ),

@@ -149,7 +149,12 @@ def test_refused_launches_are_issues(nodes: NodeBench, code: str, message: str, 
 
     nodes.bench.aws.fail()
     assert group["status"] == "CREATE_FAILED"
-    assert [each["code"] for each in group["health"]["issues"]] == [issue]
+    [found] = group["health"]["issues"]
+    assert found["code"] == issue
+    said = (
+        f"Could not launch On-Demand Instances. {code} - {message}. Launching EC2 instance failed."
+    )
+    assert found["message"] == said
 
 
 def test_a_subnet_without_addresses_is_an_issue(nodes: NodeBench) -> None:

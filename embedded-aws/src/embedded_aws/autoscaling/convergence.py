@@ -156,6 +156,7 @@ def _launch(group: Group, cause: str) -> bool:
             launched = launches.launch(group.call, group.fields, subnet, tags)
         except (LaunchRefused, Refusal) as error:
             activities.failed_launch(group, cause, error.message, details)
+            group.refused_by = error.code
             continue
         instance_id = launched["InstanceId"]
         facts = {

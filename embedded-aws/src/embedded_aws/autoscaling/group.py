@@ -44,6 +44,7 @@ class Group:
         tags: by key, as DescribeAutoScalingGroups shows them.
         suspended: its suspended processes.
         owner: ARN of the compute environment of AWS Batch that launches its instances, if one does.
+        refused_by: EC2's error code of the newest launch that failed; activities do not show it.
     """
 
     call: Call
@@ -52,6 +53,7 @@ class Group:
     tags: dict[str, Row] = field(default_factory=dict)
     suspended: list[str] = field(default_factory=list)
     owner: str | None = None
+    refused_by: str = ""
 
     @property
     def name(self) -> str:

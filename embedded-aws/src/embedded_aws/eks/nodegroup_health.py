@@ -1,10 +1,12 @@
 """Which instances of a node group are nodes, and what is wrong with the others.
 
-API reference, Issue: the codes. User guide, "Managed node group error codes". From memory: the
-words. Inferred: which of EC2's errors is which code.
+API reference, Issue: the codes. User guide, "Managed node group error codes". As others have seen
+it (containers-roadmap, issue 2204; autoscaler, issue 4811): EC2's code stands before its words.
+From memory: the other words. Inferred: which of EC2's errors is which code.
 """
 
 from embedded_aws.actions import Call, Refusal, Row
+from embedded_aws.autoscaling.group import groups
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.eks import roles
 from embedded_aws.eks.access_entries import entry_for
@@ -66,7 +68,8 @@ def issues_of(call: Call, group: Row) -> list[Row]:
     elif len(there) < wanted and (reason := _failed_launch(call, group)):
         codes = [code for part, code in _CODES.items() if part in reason]
         kind = "Spot" if group["capacityType"] == "SPOT" else "On-Demand"
-        message = f"Could not launch {kind} Instances. {reason}"
+        refused_by = groups(call)[scaling_group_of(group)].refused_by
+        message = f"Could not launch {kind} Instances. {refused_by} - {reason}"
         code = next(iter(codes), "AsgInstanceLaunchFailures")
         issues.append(_issue(code, message, [scaling_group_of(group)]))
     if there and (why := _why_nobody_joins(call, group)):
