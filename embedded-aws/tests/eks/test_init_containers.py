@@ -94,6 +94,26 @@ def test_a_pod_waits_for_its_init_containers_and_says_so(bench: PodBench) -> Non
     delete(bench, name)
 
 
+def test_kubectl_shows_how_far_a_pod_is(bench: PodBench, tmp_path: Path) -> None:
+    first, last = tmp_path / "first", tmp_path / "last"
+    name = bench.start(
+        ["sh", "-c", f"until test -e {last}; do sleep 0.05; done"],
+        terminationGracePeriodSeconds=30000,
+        initContainers=[
+            container("first", f"until test -e {first}; do sleep 0.05; done"),
+            sidecar("beside", f"trap 'exit 0' TERM; {_FOREVER}"),
+        ],
+    )
+    failing = bench.start(["true"], initContainers=[container("first", "exit 3")])
+
+    until(lambda: bench.shown(name) == ("0/2", "Init:0/2"))
+    first.touch()
+    until(lambda: bench.shown(name) == ("2/2", "Running"))
+    last.touch()
+    until(lambda: bench.shown(name) == ("0/2", "Completed"))
+    until(lambda: bench.shown(failing) == ("0/1", "Init:Error"))
+
+
 def test_a_pod_fails_with_an_init_container_that_may_not_run_again(bench: PodBench) -> None:
     name = bench.start(
         ["true"], initContainers=[container("first", "exit 3"), container("second", "true")]

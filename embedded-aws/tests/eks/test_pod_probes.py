@@ -1,5 +1,7 @@
 """Probes of the containers of pods on a node of the embedded EKS."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ import pytest
 from eks_bench import until
 from job_bench import job_aws
 from pod_bench import PodBench
+from skips import needs
 
 from embedded_aws.job_settings import JobSettings
 
@@ -197,6 +200,34 @@ def test_the_command_of_a_probe_has_the_variables_of_its_container(bench: PodBen
     until(lambda: bench.container(name).get("ready", False))
 
     delete(bench, name)
+
+
+# A child that has ended, and that nobody has waited for, is asked to let another process in.
+_LATE = """
+import os, subprocess, sys
+from embedded_aws.hosts.container import Container, start
+from embedded_aws.hosts.container_mounts import Files, call
+
+outside = os.open("/proc/self/ns/pid", os.O_RDONLY)
+call("unshare", 0x20000000)
+gone = os.fork()
+if not gone:
+    os._exit(0)
+call("setns", outside, 0x20000000)
+os.waitid(os.P_PID, gone, os.WEXITED | os.WNOWAIT)
+container = Container(files=Files(image=None, folder=""), user="", folder="/")
+try:
+    start(container, ["true"], {}, 1, 2, beside=gone)
+except ProcessLookupError:
+    print("gone", subprocess.run(["true"]).returncode)
+"""
+
+
+@needs(root="containers are made by root")
+def test_a_probe_of_a_container_that_has_just_ended_harms_no_later_process() -> None:
+    ran = subprocess.run([sys.executable, "-c", _LATE], capture_output=True, text=True)
+
+    assert ran.stdout == "gone 0\n", ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Pods on a node of the embedded EKS."""
 
 import base64
+import json
 import ssl
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -124,13 +125,23 @@ class PodBench:
         assert status in (HTTPStatus.OK, *before), f"{status}: {said!r}"
         return said.splitlines() if status == HTTPStatus.OK else []
 
-    def text(self, path: str) -> tuple[int, str]:
+    def shown(self, name: str) -> tuple[str, str]:
+        """Return what `kubectl get pod` shows of a pod: READY and STATUS."""
+        table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+        status, said = self.text(f"/api/v1/namespaces/default/pods/{name}", table)
+        assert status == HTTPStatus.OK, said
+        found = json.loads(said)
+        names = [each["name"] for each in found["columnDefinitions"]]
+        cells = dict(zip(names, found["rows"][0]["cells"], strict=True))
+        return cells["Ready"], cells["Status"]
+
+    def text(self, path: str, accept: str = "*/*") -> tuple[int, str]:
         """Return the status and the answer of the API server, which may be no JSON."""
         authority = base64.b64decode(self.nodes.cluster["certificateAuthority"]["data"]).decode()
         bearer = token(self.aws, self.cluster, own_credentials(self.aws))
         request = Request(
             f"{self.nodes.cluster['endpoint']}{path}",
-            headers={"Authorization": f"Bearer {bearer}"},
+            headers={"Authorization": f"Bearer {bearer}", "Accept": accept},
         )
         context = ssl.create_default_context(cadata=authority)
         try:

@@ -9,6 +9,7 @@ passes signals on and waits for processes that lost their parents.
 """
 
 import ctypes
+import errno
 import json
 import os
 import signal
@@ -95,17 +96,26 @@ def start(
     Raises:
         ContainerProblem: the container cannot be made.
         OSError: the program cannot be run.
+        ProcessLookupError: the container that it goes into has ended.
     """
-    reports, report = os.pipe()
     if beside is None:
         call("unshare", _NEW_PROCESSES)
     else:
         _enter_namespace(beside, "pid", _NEW_PROCESSES)
-    pid = os.fork()
-    if not pid:
-        _run_command(container, words, environment, (output, errors, report), beside)
-    os.close(report)
-    _stay_outside()
+    reports, report = os.pipe()
+    try:
+        pid = os.fork()
+        if not pid:
+            _run_command(container, words, environment, (output, errors, report), beside)
+    except OSError as error:
+        os.close(reports)
+        if beside is None:
+            raise
+        # pid_namespaces(7): nothing begins where the first process has ended.
+        raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH)) from error
+    finally:
+        os.close(report)
+        _stay_outside()
     with os.fdopen(reports) as file:
         said = file.read()
     if said:
