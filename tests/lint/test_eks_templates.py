@@ -441,6 +441,19 @@ def test_a_launch_template_that_is_not_in_the_file_is_said_once() -> None:
     assert "TS-EKS-035" in found[0].message
 
 
+def test_nothing_is_refused_of_a_launch_template_that_is_not_in_the_file() -> None:
+    text = changed(
+        "Id: !Ref Template, Version: !GetAtt Template.LatestVersionNumber",
+        'Id: lt-0123456789abcdef0, Version: "3"',
+        "      ScalingConfig",
+        "      DiskSize: 50\n      ScalingConfig",
+    )
+
+    (found,) = of("TS-EKS-031", text)
+
+    assert found.message == "Train has a launch template and DiskSize, which EKS refuses"
+
+
 def test_taints_are_late_with_an_ami_of_ones_own_only() -> None:
     taints = "Taints: [{Key: nvidia.com/gpu, Effect: NO_SCHEDULE}]"
     own = f"ImageId: ami-0123456789abcdef0\n        {USER_DATA}nodeadm init"

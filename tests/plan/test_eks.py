@@ -239,7 +239,12 @@ def test_the_range_of_services_keeps_off_the_vpc() -> None:
         ("kubernetes: {public_cidrs: [10.1.0.0/16]}", "10.1.0.0/16 is private or reserved"),
         ("kubernetes: {public_cidrs: [203.0.113.0/24]}", "203.0.113.0/24 is private or reserved"),
         ("kubernetes: {access: [{role: a}, {role: a}]}", "has an entry already, number 1"),
-        ("kubernetes: {access: [{role: 'arn:aws:iam::1:user/x'}]}", "the name of an IAM role"),
+        ("kubernetes: {access: [{role: 'arn:aws:iam::1:user/x'}]}", "for instance MachineLearning"),
+        (
+            "kubernetes: {access: [{role: 'arn:aws:sts::123456789012:assumed-role/A/me'}]}",
+            "did you mean arn:aws:iam::123456789012:role/A?",
+        ),
+        ("kubernetes: {access: [{role: ' a'}]}", "did you mean a?"),
         ("kubernetes: {access: [{role: a, policy: root}]}", "'root' is not allowed"),
         ("kubernetes: {access: [{role: a, namespace: A}]}", "lower-case letters"),
         ("kubernetes: {name: " + "a" * 101 + "}", "up to 32 lower-case letters"),

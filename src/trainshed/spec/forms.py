@@ -1,5 +1,6 @@
 """The forms of texts in cluster files and the AMI pipeline's file."""
 
+import re
 from collections.abc import Iterator
 
 from trainshed.documents.forms import Form, likely_meant
@@ -23,6 +24,13 @@ def _meant_prefix(text: str) -> Iterator[str]:
 def _meant_mount(text: str) -> Iterator[str]:
     tries = (*likely_meant(text), "/" + text.strip("/"))
     yield from (each for each in tries if not mount_problem(each))
+
+
+def _meant_role(text: str) -> Iterator[str]:
+    # A session's ARN, as `aws sts get-caller-identity` prints it, names its role without a path.
+    yield re.sub("^(arn:[a-z-]+):sts:(:[0-9]+):assumed-role/([^/]+)/.*", r"\1:iam:\2:role/\3", text)
+    if not text.startswith("arn:"):  # another ARN with other punctuation is not the name of a role
+        yield from likely_meant(text)
 
 
 # CloudFormation's rule for stack names; shorter, because the names of other stacks follow from it.
@@ -141,6 +149,7 @@ ROLE = Form(
     words="the name of an IAM role of the cluster's account, or the ARN of a role, "
     "arn:aws:iam::...:role/...",
     example="MachineLearning",
+    meant=_meant_role,
 )
 # Kubernetes documentation, "Object Names and IDs", RFC 1123 label names.
 NAMESPACE = Form(

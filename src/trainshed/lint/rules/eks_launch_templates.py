@@ -62,10 +62,17 @@ def refused(nodes: ManagedNodes) -> Iterator[Violation]:
     if not data:
         return
     name = resource.logical_id
-    for key, reason in _BANNED.items():
-        if found := data.get(key):
+    for key, instead in (("DiskSize", "BlockDeviceMappings"), ("RemoteAccess", "KeyName")):
+        if found := resource.get(key):
             yield Violation(
                 path=_path(found),
+                message=f"{name} has a launch template and {key}, which EKS refuses",
+                remedy=f"set {instead} of the launch template",
+            )
+    for key, reason in _BANNED.items():
+        if given := read(data.get(key).given):
+            yield Violation(
+                path=given.path,
                 message=f"the launch template of {name} has {key}, which EKS refuses: {reason}",
                 remedy=f"leave {key} out",
             )
@@ -83,13 +90,6 @@ def refused(nodes: ManagedNodes) -> Iterator[Violation]:
                 message=f"an interface of the launch template of {name} names a subnet, which EKS "
                 "refuses",
                 remedy="name it in Subnets of the node group",
-            )
-    for key, instead in (("DiskSize", "BlockDeviceMappings"), ("RemoteAccess", "KeyName")):
-        if found := resource.get(key):
-            yield Violation(
-                path=_path(found),
-                message=f"{name} has a launch template and {key}, which EKS refuses",
-                remedy=f"set {instead} of the launch template",
             )
     types = resource.get("InstanceTypes")
     if data.get("InstanceType") and types:
