@@ -137,5 +137,10 @@ class NetworkStack(OwnedStack):
 
 def _stacks_in(clusters: Sequence[ClusterPlan]) -> list[str]:
     """Name the stacks of clusters that import from their network's."""
-    storage = [cluster.lustre.stack_name for cluster in clusters if cluster.lustre]
-    return sorted({*(cluster.name for cluster in clusters), *storage})
+    shared = [
+        share.stack_name
+        for each in clusters
+        for share in (each.lustre, each.control_plane)
+        if share
+    ]
+    return sorted({*(cluster.name for cluster in clusters), *shared})

@@ -46,11 +46,14 @@ class CloudFormation:
 
 @pytest.fixture
 def ask(monkeypatch: pytest.MonkeyPatch, load_handler: LoadHandler) -> Ask:
-    """Sends a creation to the handler, for a network that TrainStorage is to be in."""
+    """Sends a creation to the handler, for a network that TrainStorage is to be in.
+
+    Others are in it, or were, by the properties that name them as users.
+    """
     handler, answers = load_handler("network_guard")
     monkeypatch.setattr("time.sleep", lambda seconds: None)
 
-    def ask(cloudformation: CloudFormation) -> Answer:
+    def ask(cloudformation: CloudFormation, **users: list[str]) -> Answer:
         monkeypatch.setattr(handler, "boto3", SimpleNamespace(client=lambda name: cloudformation))
         asked = {"Vpc": "10.20.0.0/16", "Exported": {}, "Users": ["TrainStorage"], "Help": "x.md"}
         event = {
@@ -59,6 +62,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, load_handler: LoadHandler) -> Ask:
             "LogicalResourceId": "Guard",
             "ResourceProperties": asked,
         }
+        event |= {key: {**asked, "Users": stacks} for key, stacks in users.items()}
         handler.handler(event, None)
         return answers[-1].status, answers[-1].reason
 
@@ -90,6 +94,13 @@ def test_a_stack_that_is_not_in_another_network_may_come(
     ask: Ask, user: str | None, body: str
 ) -> None:
     assert ask(CloudFormation("CREATE_IN_PROGRESS", user, body))[0] == "SUCCESS"
+
+
+@pytest.mark.parametrize("key", ["ResourceProperties", "OldResourceProperties"])
+def test_a_stack_may_import_from_another_one_of_the_network(ask: Ask, key: str) -> None:
+    cloudformation = CloudFormation("UPDATE_IN_PROGRESS", "CREATE_COMPLETE", AS_JSON)
+
+    assert ask(cloudformation, **{key: ["TrainStorage", "TrainNetwork"]})[0] == "SUCCESS"
 
 
 def test_a_rollback_passes(ask: Ask) -> None:

@@ -169,6 +169,30 @@ def test_a_newer_version_reaches_the_cluster_and_all_its_nodes(
     assert groups["KubeCluster"]["releaseVersion"] == ami
 
 
+def test_another_cluster_comes_to_a_control_plane_that_is_there(
+    make_aws: Callable[[], EmbeddedAws],
+    templates: Templates,
+    synthesise: Callable[..., Path],
+    tmp_path: Path,
+) -> None:
+    aws = make_aws()
+    make_role(aws)
+    for name in STACKS:
+        aws.deploy(templates[name], stack_name=name)
+    (tmp_path / "kube.yaml").write_text(CLUSTER)
+    (tmp_path / "more.yaml").write_text(
+        CLUSTER.replace("KubeCluster", "MoreCluster").replace(
+            "kubernetes: {", "network: {name: kube}\nkubernetes: {name: kube, "
+        )
+    )
+
+    folder = synthesise(load_fleet(sorted(tmp_path.glob("*.yaml"))))
+    for name in (*STACKS, "MoreCluster"):
+        aws.deploy(json.loads((folder / f"{name}.template.json").read_text()), stack_name=name)
+
+    assert node_groups(aws).keys() == {"KubeControlPlane", "KubeCluster", "MoreCluster"}
+
+
 def test_nodes_without_the_group_of_the_cluster_never_join(
     aws: EmbeddedAws, templates: Templates
 ) -> None:

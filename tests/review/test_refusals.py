@@ -168,6 +168,21 @@ def test_a_stack_may_stay_in_its_network_or_be_new() -> None:
     assert found(before, {**before, "Eval": importing()}) == []
 
 
+@pytest.mark.parametrize("control_planes", [["ControlPlane"], ["Other"]])
+def test_what_a_cluster_imports_from_its_control_plane_is_no_move(
+    control_planes: list[str],
+) -> None:
+    before = {
+        "Network": guarding(exporting(), "Train", "ControlPlane"),
+        "ControlPlane": {**importing(), "Outputs": exporting(stack="ControlPlane")["Outputs"]},
+        "Train": importing("ControlPlane"),
+    }
+
+    after = {**before, "Network": guarding(exporting(), "Train", *control_planes)}
+
+    assert found(before, after) == []
+
+
 def test_a_resource_cannot_be_of_another_type() -> None:
     before = {"Network": exporting(None), "Gone": exporting(None), "Same": exporting(None)}
     other = {"Clients": {"Type": "AWS::EC2::PrefixList"}, "New": {"Type": "AWS::EC2::VPC"}}

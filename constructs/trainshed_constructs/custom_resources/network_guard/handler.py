@@ -1,6 +1,6 @@
 """Stops a deployment that takes a network from stacks, or stacks from theirs.
 
-CloudFormation's limit for inline code is 4096 characters.
+Inline code has at most 4096 characters.
 """
 
 import logging
@@ -41,16 +41,17 @@ def _refusal(event: dict[str, Any]) -> str | None:
     problem = ""
     gone = sorted(before["Exported"].keys() - now["Exported"].keys())
     if now["Vpc"] != before["Vpc"]:
-        # An internet gateway is in one VPC at a time: there cannot be a new one beside the old.
+        # An internet gateway is in one VPC at a time.
         problem = f"the VPC of {name} cannot change from {before['Vpc']} to {now['Vpc']}"
     elif users := _importers(cloudformation, stack, [before["Exported"][what] for what in gone]):
         first = _list(users)
         problem = f"{', '.join(gone)} cannot go from {name}, in use by {first}"
     else:
-        homes = {user: _networks(cloudformation, user) - {name} for user in now["Users"]}
+        # Clusters use control planes, too.
+        here = {name, *before["Users"], *now["Users"]}
+        homes = {user: _homes(cloudformation, user) - here for user in now["Users"]}
         if first := _list(user for user in homes if homes[user]):
-            old = _list(set().union(*homes.values()))
-            problem = f"{first} cannot move from {old} to {name}"
+            problem = f"{first} cannot move from {_list(set().union(*homes.values()))} to {name}"
     return problem and (
         f"{problem}: undo the change, delete {first} (trainshed teardown CLUSTER --stack NAME), "
         f"and make it again; or make a second cluster: {now['Help']}"
@@ -71,7 +72,7 @@ def _importers(cloudformation: Any, stack: dict[str, Any], marks: list[str]) -> 
     return found
 
 
-def _networks(cloudformation: Any, name: str) -> set[str]:
+def _homes(cloudformation: Any, name: str) -> set[str]:
     """Return the stacks that a stack imports from."""
     stacks = _ask(cloudformation.describe_stacks, "does not exist", StackName=name).get("Stacks")
     if not stacks or stacks[0]["StackStatus"] in _NOTHING_MADE:

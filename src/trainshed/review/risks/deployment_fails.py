@@ -69,11 +69,13 @@ def moves_between_networks(before: Stacks, after: Stacks) -> Iterator[Risk]:
             if resource["Type"] != _GUARD:
                 continue
             users = [user for user in resource["Properties"]["Users"] if user in before]
+            # Clusters import from their control plane, which is in this network, too.
+            here = {name, *_guarded(before, name), *users}
             homes = {
                 user: {exporters[each] for each in _imports(before[user]) if each in exporters}
                 for user in users
             }
-            moving = {user: old - {name} for user, old in homes.items() if old - {name}}
+            moving = {user: old - here for user, old in homes.items() if old - here}
             if moving:
                 yield _risk(
                     name,
@@ -83,6 +85,14 @@ def moves_between_networks(before: Stacks, after: Stacks) -> Iterator[Risk]:
                     f"undo the change; or before it, tear down {', '.join(moving)}; or describe a "
                     "second cluster (docs/operate.md says what stays)",
                 )
+
+
+def _guarded(stacks: Stacks, network: str) -> Iterator[str]:
+    """Yield the stacks that are in a network, as its guard says."""
+    if network in stacks:
+        for resource in stacks[network].template.get("Resources", {}).values():
+            if resource["Type"] == _GUARD:
+                yield from resource["Properties"]["Users"]
 
 
 def other_types(before: Stacks, after: Stacks) -> Iterator[Risk]:
