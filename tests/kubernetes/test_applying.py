@@ -306,6 +306,30 @@ def test_it_waits_until_the_plugins_run(api_server: ApiServer, plan: ObjectsPlan
     apply_and_wait([ours], steps, minutes=1, show=lambda _: None)
 
 
+def test_a_claim_that_was_deleted_is_said_to_keep_its_volume(
+    api_server: ApiServer, plan: ObjectsPlan
+) -> None:
+    claim = f"/api/v1/namespaces/{plan.namespace}/persistentvolumeclaims/lustre"
+    volume = f"/api/v1/persistentvolumes/trainshed-{plan.namespace}-lustre"
+    apply(api_server, plan)
+
+    def waits() -> str:
+        return "".join(each for each in applier(api_server, plan).waiting() if "lustre" in each)
+
+    eventually(lambda: not waits())
+    api_server.call("DELETE", claim)
+    eventually(lambda: not _is_there(api_server, claim))
+
+    apply(api_server, plan)
+
+    way_out = f"kubectl delete persistentvolume trainshed-{plan.namespace}-lustre"
+    assert eventually(lambda: waits().endswith(way_out))
+    api_server.call("DELETE", volume)
+    eventually(lambda: not _is_there(api_server, volume))
+    apply(api_server, plan)
+    eventually(lambda: not waits())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadyOrNot:
     """A stage of one step that is ready, or never is."""

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from api_servers import ApiServer, eventually
+from kube_clusters import planned
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.kubernetes.cache import unavailable
 from embedded_aws.kubernetes.client import ApiRefusal
 from trainshed.errors import Failure
+from trainshed.kubernetes.applying import Applier
 from trainshed.kubernetes.chart_installer import ChartInstaller, chart_installers
 from trainshed.kubernetes.charts import JOBSET, KUEUE, Chart, lock_chart
 from trainshed.kubernetes.object_step import ApplyStep
@@ -22,6 +24,7 @@ pytestmark = pytest.mark.server
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SYSTEM = "/api/v1/namespaces/jobset-system"
 DEPLOYMENT = "/apis/apps/v1/namespaces/jobset-system/deployments/jobset-controller"
+ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 MERGE = "application/merge-patch+json"
 
 
@@ -269,6 +272,49 @@ def test_kueue_looks_at_jobsets_alone(api_server: ApiServer) -> None:
         "GET", "/api/v1/namespaces/kueue-system/configmaps/kueue-manager-config"
     )["data"]["controller_manager_config.yaml"]
     assert "jobset.x-k8s.io/jobset" in settings
+
+
+@pytest.fixture
+def silent_webhook(api_server: ApiServer) -> Iterator[None]:
+    """Kueue's resources, and in place of its webhooks one on a port where nothing listens."""
+    apply(installer(api_server, KUEUE, lock_chart(KUEUE)))
+    for kind in ("validating", "mutating"):
+        name = f"{kind}webhookconfigurations/kueue-{kind}-webhook-configuration"
+        api_server.call("DELETE", f"{ADMISSION}/{name}")
+    rule = {"apiGroups": ["kueue.x-k8s.io"], "apiVersions": ["*"], "resources": ["*"]}
+    webhook = {
+        "name": "silent.example.org",
+        "clientConfig": {"url": "https://127.0.0.1:9/"},
+        "rules": [{**rule, "operations": ["*"]}],
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
+    silent = {"metadata": {"name": "silent"}, "webhooks": [webhook]}
+    api_server.call("POST", f"{ADMISSION}/validatingwebhookconfigurations", silent)
+    yield
+    api_server.call("DELETE", f"{ADMISSION}/validatingwebhookconfigurations/silent")
+
+
+@pytest.mark.usefixtures("silent_webhook")
+def test_a_kueue_that_does_not_answer_does_not_keep_its_own_chart_from_being_mended(
+    api_server: ApiServer,
+) -> None:
+    plan = planned("QueueCluster", 1)
+
+    def outcome(*, kueue_comes: bool) -> str:
+        ours = Applier(api_server.client, api_server.cluster, plan, kueue_comes=kueue_comes)
+        return next(each.outcome for each in ours.plan() if each.name.startswith("ClusterQueue"))
+
+    def refused() -> bool:
+        """The server learns of a new webhook a moment later."""
+        try:
+            outcome(kueue_comes=False)
+        except Failure as failure:
+            return "failed calling webhook" in str(failure)
+        return False
+
+    eventually(refused)
+    assert outcome(kueue_comes=True) == "applied, unasked: its webhook does not answer yet"
 
 
 def test_a_chart_that_was_changed_in_the_cache_is_refused(

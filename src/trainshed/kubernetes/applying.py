@@ -95,7 +95,11 @@ class Applier:
             self._refuse_another_cluster()
             early = () if self._has_kueue else tuple(filter(_is_of_kueue, self._objects))
             # They come last.
-            steps = ask_about(self._client, self._objects[: len(self._objects) - len(early)])
+            asked = self._objects[: len(self._objects) - len(early)]
+            # A Kueue that is installed or mended first does not run yet.
+            steps = ask_about(
+                self._client, asked, lambda each: self._kueue_comes and _is_of_kueue(each)
+            )
             unwanted = (_deleted(each) for each in self._unwanted())
             return (*steps, *map(created, early), *unwanted)
 

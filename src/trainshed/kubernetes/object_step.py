@@ -1,6 +1,6 @@
 """Apply objects of Kubernetes, server-side, and say what becomes of each."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -12,7 +12,9 @@ from trainshed.kubernetes.object_diff import FieldChange, field_changes
 from trainshed.kubernetes.object_names import kind_of, name_of, named, namespace_of, where
 from trainshed.kubernetes.objects import KubernetesObject
 
-_NOT_FOUND, _CONFLICT, _INVALID = 404, 409, 422
+_NOT_FOUND, _CONFLICT, _INVALID, _INTERNAL = 404, 409, 422, 500
+# Kubernetes, apiserver/pkg/admission/plugin/webhook: what the server says of one without an answer.
+_NO_ANSWER = "failed calling webhook"
 
 
 class ApplyOutcome(StrEnum):
@@ -23,6 +25,7 @@ class ApplyOutcome(StrEnum):
     UNCHANGED = "unchanged"
     DELETED = "deleted"
     LEFT = "left as it is, for somebody else installed it"
+    NOT_ASKED = "applied, unasked: its webhook does not answer yet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +73,21 @@ def find_object(client: Client, wanted: KubernetesObject) -> KubernetesObject | 
     return found
 
 
-def ask_about(client: Client, objects: Iterable[KubernetesObject]) -> list[ApplyStep]:
+def ask_about(
+    client: Client,
+    objects: Iterable[KubernetesObject],
+    webhook_comes: Callable[[KubernetesObject], bool] = lambda _: False,
+) -> list[ApplyStep]:
     """Ask the server what would become of objects; nothing changes.
 
     What is in a namespace that is among them, and not there yet, cannot be asked about, and would
     be created.
+
+    Args:
+        client: of the API server.
+        objects: in their order.
+        webhook_comes: whether the program that judges an object answers only later, so that the
+            object is not asked about until then.
 
     Raises:
         OthersOwn: of fields that they set, of all of them.
@@ -92,6 +105,11 @@ def ask_about(client: Client, objects: Iterable[KubernetesObject]) -> list[Apply
             steps.append(apply_object(client, each, dry_run=True))
         except OthersOwn as found:
             conflicts += found.conflicts
+        except ApiError as error:
+            silent = error.status.code == _INTERNAL and _NO_ANSWER in (error.status.message or "")
+            if not (silent and webhook_comes(each)):
+                raise
+            steps.append(ApplyStep(name=named(each), outcome=ApplyOutcome.NOT_ASKED))
     if conflicts:
         raise OthersOwn(*conflicts)
     return steps

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from lightkube import Client
 from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 from lightkube.resources.apps_v1 import DaemonSet, Deployment
-from lightkube.resources.core_v1 import PersistentVolumeClaim
+from lightkube.resources.core_v1 import PersistentVolume, PersistentVolumeClaim
 
 from trainshed.kubernetes.object_names import named
 from trainshed.kubernetes.object_step import find_object
@@ -21,8 +21,28 @@ def not_ready(client: Client, objects: Iterable[KubernetesObject]) -> Iterator[s
         objects: as they were applied.
     """
     for each in objects:
-        if why := _why_not_ready(find_object(client, each)):
-            yield f"{named(each)}: {why}"
+        found = find_object(client, each)
+        if why := _why_not_ready(found):
+            yield f"{named(each)}: {why}{_remedy(client, found)}"
+
+
+def _remedy(client: Client, found: KubernetesObject | None) -> str:
+    """Return what to do about a claim that waits for a volume that will never be its own.
+
+    Kubernetes documentation, "Persistent Volumes", Reclaiming: a retained volume stays that of the
+    claim that was deleted.
+    """
+    if not isinstance(found, PersistentVolumeClaim) or not (found.spec and found.spec.volumeName):
+        return ""
+    name = found.spec.volumeName
+    for volume in client.list(PersistentVolume, fields={"metadata.name": name}):
+        if volume.status and volume.status.phase == "Released":
+            return (
+                ", for its volume is still that of a claim that was deleted; delete the volume, "
+                "whose files stay, and run the command again: kubectl delete persistentvolume "
+                f"{name}"
+            )
+    return ""
 
 
 def _why_not_ready(found: KubernetesObject | None) -> str:
