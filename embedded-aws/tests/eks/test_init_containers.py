@@ -288,6 +288,32 @@ def test_what_is_not_known_keeps_the_container_waiting(
     delete(bench, name)
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"hostPID": True}, "does not know hostPID of pods"),
+        ({"hostIPC": True}, "does not know hostIPC of pods"),
+        (
+            {
+                "shareProcessNamespace": True,
+                "initContainers": [sidecar("beside", _FOREVER)],
+            },
+            "shares no process namespace between containers",
+        ),
+    ],
+    ids=["hostPID", "hostIPC", "shareProcessNamespace"],
+)
+def test_namespaces_that_are_not_made_keep_the_pod_waiting(
+    bench: PodBench, asked: dict[str, Any], said: str
+) -> None:
+    name = bench.start(["true"], **asked)
+
+    until(lambda: said in str(bench.pod(name)["status"]))
+
+    assert bench.pod(name)["status"]["phase"] == "Pending"
+    delete(bench, name)
+
+
 def test_a_container_has_a_restart_policy_of_its_own(bench: PodBench) -> None:
     name = bench.start(["sh", "-c", "exit 1"], {"restartPolicy": "Never"}, restartPolicy="Always")
 

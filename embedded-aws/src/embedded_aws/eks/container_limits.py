@@ -6,17 +6,28 @@ from typing import Any
 from embedded_aws.eks.pod_problems import Waits
 
 
-def refuse_unknown(spec: Mapping[str, Any]) -> None:
+def refuse_unknown(spec: Mapping[str, Any], pod: Mapping[str, Any]) -> None:
     """Refuse a container that would not do here what it does in Kubernetes.
 
     Args:
         spec: of the container.
+        pod: the `spec` of its pod.
 
     Raises:
         Waits: it asks for something that is not done.
     """
-    if why := _why_not(spec):
+    if why := _why_no_namespaces(pod) or _why_not(spec):
         raise Waits("CreateContainerConfigError", f"the embedded AWS {why}")
+
+
+def _why_no_namespaces(pod: Mapping[str, Any]) -> str | None:
+    for field in ("hostPID", "hostIPC"):
+        if pod.get(field):
+            return f"does not know {field} of pods"
+    several = len([*pod.get("initContainers", []), *pod["containers"]]) > 1
+    if pod.get("shareProcessNamespace") and several:
+        return "shares no process namespace between containers"
+    return None
 
 
 def _why_not(spec: Mapping[str, Any]) -> str | None:

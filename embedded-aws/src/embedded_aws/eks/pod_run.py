@@ -300,7 +300,7 @@ class PodRun:
             node = NodeFiles(root=root, mounted=mounted_store(self.instance, disk))
             self._volumes = make_volumes(self._client, self.pod, self._folder, node)
             self._update_at = time.monotonic() + seconds_here(_UPDATE_SECONDS)
-        refuse_unknown(container.spec)
+        refuse_unknown(container.spec, self.pod["spec"])
         host = self._host()
         own = self._folder / f"container-{container.name}-{container.restarts}"
         # Of an attempt that failed.
