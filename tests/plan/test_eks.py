@@ -332,6 +332,36 @@ def test_clusters_that_want_different_control_planes_of_one_name_are_told(
     assert "shares the stack SharedControlPlane with Cluster1" in found
 
 
+def test_what_differs_in_a_shared_control_plane_is_told_as_files_have_it(
+    problems: Problems,
+) -> None:
+    def shared(entry: str) -> str:
+        return f"network: {{name: shared}}\nkubernetes: {{name: shared, access: [{entry}]}}"
+
+    [found] = problems(
+        text(shared("{role: A, policy: view}")),
+        text(shared("{role: B, namespace: b}"), name="Other1"),
+    )
+
+    there, here = (
+        f"[{{role: {role}, policy: AmazonEKS{policy}Policy, {more}}}]"
+        for role, policy, more in (
+            ("A", "View", "group: trainshed:view"),
+            ("B", "Edit", "namespace: b, group: trainshed:edit:b"),
+        )
+    )
+    assert found.endswith(f"access is {here} here and {there} there")
+
+
+def test_a_control_plane_is_not_in_the_subnet_of_the_nodes_alone(problems: Problems) -> None:
+    subnet = "subnet-0123456789abcdef0"
+    network = f"network: {{vpc: vpc-0123456789abcdef0, subnet: {subnet}}}\nzone: usw2-az4\n"
+
+    [found] = problems(text(f"{network}kubernetes: {{subnet: {subnet}}}"))
+
+    assert f"kubernetes.subnet: {subnet} is the subnet of the nodes, and EKS's" in found
+
+
 def test_a_subnet_is_of_one_zone_though_two_control_planes_want_it(problems: Problems) -> None:
     small = "network: {name: shared, cidr: 10.0.0.0/22}\nzone: "
 

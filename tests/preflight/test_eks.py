@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterator
+from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
 
 import job_bench
 import pytest
-from preflight_account import TRN_QUOTA, Account, deploy
+from preflight_account import TRN_QUOTA, ZONE, Account, deploy
 from preflight_role import Role, without
 
 from embedded_aws.embedded import EmbeddedAws
@@ -21,6 +22,7 @@ from trainshed.preflight import read_only_policy
 pytestmark = pytest.mark.server
 
 NOT_TRIED = "TS-ACC-091"
+OTHER_ZONE = "usw2-az1"
 ROLE = "MachineLearning"
 OF_EKS = {
     "eks:DescribeCluster",
@@ -236,6 +238,56 @@ def test_a_control_plane_is_raised_by_one_version_at_a_time(
     found = found_by(account.ask(kubernetes={"version": asked}), "TS-ACC-108")
 
     assert [each.remedy for each in found] == ([remedy] if remedy else [])
+
+
+def make_network(aws: EmbeddedAws, cidr: str, *zones: str) -> tuple[str, list[str]]:
+    """Make a VPC, and a subnet in each zone."""
+    ec2 = aws.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock=cidr)["Vpc"]["VpcId"]
+    cidrs = IPv4Network(cidr).subnets(new_prefix=24)
+    subnets = [
+        ec2.create_subnet(VpcId=vpc, CidrBlock=str(next(cidrs)), AvailabilityZoneId=zone)["Subnet"]
+        for zone in zones
+    ]
+    return vpc, [each["SubnetId"] for each in subnets]
+
+
+def test_the_subnet_of_the_control_plane_is_of_the_vpc_in_another_zone(
+    account: EksAccount,
+) -> None:
+    vpc, [nodes, beside, good] = make_network(account.aws, "10.60.0.0/16", ZONE, ZONE, OTHER_ZONE)
+    _, [foreign] = make_network(account.aws, "10.61.0.0/16", OTHER_ZONE)
+    gone = "subnet-0123456789abcdef0"
+
+    def said(subnet: str) -> list[str]:
+        network = {"vpc": vpc, "subnet": nodes}
+        found = account.ask(network=network, kubernetes={"subnet": subnet})
+        return [each.message for each in found_by(found, "TS-ACC-109")]
+
+    assert said(good) == []
+    assert said(beside) == [f"{beside} is in {ZONE}, as the nodes are"]
+    [problem] = said(foreign)
+    assert problem.endswith(f", not in {vpc}")
+    assert said(gone) == [f"there is no subnet {gone} in us-west-2"]
+
+
+def test_the_range_of_services_is_not_of_the_vpc_that_is_there(account: EksAccount) -> None:
+    vpc, [nodes, other] = make_network(account.aws, "10.60.0.0/16", ZONE, OTHER_ZONE)
+    network = {"vpc": vpc, "subnet": nodes}
+
+    def said() -> list[str]:
+        found = account.ask(network=network, kubernetes={"subnet": other})
+        return [each.message for each in found_by(found, "TS-ACC-110")]
+
+    before = said()
+    added = account.aws.client("ec2").associate_vpc_cidr_block(
+        VpcId=vpc, CidrBlock="10.100.128.0/20"
+    )["CidrBlockAssociation"]
+
+    assert before == []
+    assert said() == [f"services have 10.100.0.0/16, which overlaps 10.100.128.0/20 of {vpc}"]
+    account.aws.client("ec2").disassociate_vpc_cidr_block(AssociationId=added["AssociationId"])
+    assert said() == []
 
 
 @pytest.mark.parametrize(

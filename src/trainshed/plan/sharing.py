@@ -110,9 +110,17 @@ def _differences(mine: dict[str, Any], theirs: dict[str, Any]) -> str:
 
 
 def _shown(value: Any) -> str:
-    if value is None:
-        return "not set"
-    return str(value["name"]) if isinstance(value, dict) else str(value)
+    match value:
+        case None:
+            return "not set"
+        case {"name": name}:
+            return str(name)
+        case dict():
+            given = (f"{key}: {each}" for key, each in value.items() if each is not None)
+            return f"{{{', '.join(given)}}}"
+        case tuple():
+            return f"[{', '.join(map(_shown, value))}]"
+    return str(value)
 
 
 def _efa_connection_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:

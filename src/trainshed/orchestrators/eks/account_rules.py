@@ -1,6 +1,7 @@
 """What only the account knows of a cluster of Amazon EKS."""
 
 from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Network
 from typing import Any
 
 from trainshed.account.deployed_stacks import DeployedStack, find_stack
@@ -336,6 +337,73 @@ def version_is_next(subject: Subject) -> Iterator[Violation]:
                 if later > 0
                 else f'take version "{there}" or later; EKS lowers none',
             )
+
+
+@rule(
+    "TS-ACC-109",
+    over=accounts,
+    orchestrators=(Orchestrator.EKS,),
+    title="The subnet of the control plane does not exist, or is not where EKS wants it",
+    when="kubernetes.subnet names a subnet",
+    why="""
+EKS wants subnets of one VPC in two zones. The nodes have theirs, and kubernetes.subnet is for the
+other zone. EKS refuses the control plane otherwise.
+""",
+    actions=("ec2:DescribeSubnets",),
+    sources=("https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html",),
+    severity=Severity.ERROR,
+)
+def second_subnet_fits(subject: Subject) -> Iterator[Violation]:
+    """The subnet is of the VPC, and of another zone than the nodes."""
+    path, named = ("kubernetes", "subnet"), _control_plane(subject).subnet_id
+    if named is None:
+        return
+    vpc, zone = subject.plan.network.vpc_id, subject.plan.zone
+    remedy = f"name a private subnet of {vpc} in another zone than {zone.name}"
+    found = None
+    with accepting("InvalidSubnetID.NotFound"):
+        [found] = subject.aws.call("ec2", "describe_subnets", SubnetIds=[named])["Subnets"]
+    if found is None:
+        problem = f"there is no subnet {named} in {subject.plan.region}"
+    elif found["VpcId"] != vpc:
+        problem = f"{named} is in {found['VpcId']}, not in {vpc}"
+    elif found["AvailabilityZoneId" if zone.is_id else "AvailabilityZone"] == zone.name:
+        problem = f"{named} is in {zone.name}, as the nodes are"
+    else:
+        return
+    yield Violation(path=path, message=problem, remedy=remedy)
+
+
+@rule(
+    "TS-ACC-110",
+    over=accounts,
+    orchestrators=(Orchestrator.EKS,),
+    title="The range of services overlaps the VPC's",
+    when="network.vpc names an existing VPC",
+    why="""
+Only the account knows the ranges of a VPC that is there. EKS refuses a range of services that
+overlaps one of them; a range that the VPC gets later hides its addresses from pods.
+""",
+    actions=("ec2:DescribeVpcs",),
+    sources=(f"{_API}/API_KubernetesNetworkConfigRequest.html",),
+    severity=Severity.ERROR,
+)
+def services_have_a_range_of_their_own(subject: Subject) -> Iterator[Violation]:
+    """No range of the VPC has an address of a service."""
+    vpc, services = subject.plan.network.vpc_id, _control_plane(subject).service_cidr
+    if vpc is None:
+        return
+    with accepting("InvalidVpcID.NotFound"):  # which TS-ACC-022 finds
+        [found] = subject.aws.call("ec2", "describe_vpcs", VpcIds=[vpc])["Vpcs"]
+        for each in found["CidrBlockAssociationSet"]:
+            has_it = each["CidrBlockState"]["State"].startswith("associat")
+            if has_it and services.overlaps(IPv4Network(each["CidrBlock"])):
+                yield Violation(
+                    path=("kubernetes", "service_cidr"),
+                    message=f"services have {services}, which overlaps {each['CidrBlock']} of "
+                    f"{vpc}",
+                    remedy="give kubernetes.service_cidr a private range that is not in the VPC",
+                )
 
 
 def _beyond(

@@ -42,6 +42,12 @@ def plan_control_plane(notes: Notes, network: NetworkPlan) -> ControlPlanePlan:
             f"is missing: EKS's control plane needs subnets in two zones; name a private subnet of "
             f"{network.vpc_id} in another zone than {network.subnet_id}",
         )
+    if asked.subnet and asked.subnet == network.subnet_id:
+        notes.problem(
+            "kubernetes.subnet",
+            f"{asked.subnet} is the subnet of the nodes, and EKS's control plane needs subnets in "
+            "two zones; name one in another zone",
+        )
     if asked.subnet and not network.vpc_id:
         notes.problem(
             "kubernetes.subnet", "is for an existing VPC; leave it out, or give network.vpc"
