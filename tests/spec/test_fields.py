@@ -64,7 +64,8 @@ WRONG = {
     ),
     "spot": (
         "capacity: spot",
-        "capacity: 'spot' is not allowed: AWS Batch does not run multi-node parallel jobs on Spot "
+        "capacity: 'spot' is not allowed: a job ends on all nodes when EC2 takes one back, and AWS "
+        "Batch does not run multi-node parallel jobs on Spot "
         "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...})",
     ),
     "mount over the container runtime's data": (

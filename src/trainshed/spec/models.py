@@ -130,7 +130,10 @@ def _check_capacity(value: object) -> object:
         return value
     match value:
         case "spot":
-            wrong = "'spot' is not allowed: AWS Batch does not run multi-node parallel jobs on Spot"
+            wrong = (
+                "'spot' is not allowed: a job ends on all nodes when EC2 takes one back, and AWS "
+                "Batch does not run multi-node parallel jobs on Spot"
+            )
         case dict() if value:
             kind = ", ".join(map(str, value))
             near = did_you_mean(kind, ("reservation", "capacity_block"))
