@@ -238,8 +238,8 @@ def _refusal(error: Any, service: str, region: str) -> TrainshedError:
         action = lacked_action(message) or action
         return AwsRefusal(
             code,
-            f"the credentials may not call {action} in {region} ({code}); allow it: "
-            "docs/channels.md has the policies",
+            f"the credentials may not call {action} in {region} ({code}); allow it "
+            "in a policy of their role or user",
             lacks=action,
         )
     # EC2 has this code for an AMI that is not shared with the account, too.

@@ -242,7 +242,7 @@ def test_a_refusal_names_the_call_and_leaves_the_snapshot_alone(
     assert answer.code == 1
     assert answer.err.splitlines()[-1] == (
         "error: the credentials may not call ec2:DescribeInstanceTypes in us-west-2 "
-        "(UnauthorizedOperation); allow it: docs/channels.md has the policies"
+        "(UnauthorizedOperation); allow it in a policy of their role or user"
     )
     assert all(
         (folder / name).read_bytes() == (DATA_FOLDER / name).read_bytes() for name in SNAPSHOT

@@ -266,11 +266,11 @@ def test_fewer_nodes_at_times_are_refused(problems: Problems) -> None:
     assert "are there all the time" in found
 
 
-@pytest.mark.parametrize("name", ["DefaultCluster", "KubeSystem"])
+@pytest.mark.parametrize("name", ["DefaultCluster", "KubeSystem", "Kueue-SystemCluster"])
 def test_a_namespace_of_kubernetes_itself_is_refused(problems: Problems, name: str) -> None:
     [found] = problems(text(name=name))
 
-    assert "which is Kubernetes' own" in found
+    assert "which is for Kubernetes or what extends it" in found
 
 
 def test_an_existing_vpc_needs_a_second_subnet(

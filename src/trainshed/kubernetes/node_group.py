@@ -23,7 +23,7 @@ class NodeGroupIssue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeGroup:
+class ManagedNodeGroup:
     """A managed node group.
 
     Attributes:
@@ -35,7 +35,7 @@ class NodeGroup:
     issues: tuple[NodeGroupIssue, ...]
 
 
-def find_node_group(region: Region, cluster: str, name: str) -> NodeGroup:
+def find_node_group(region: Region, cluster: str, name: str) -> ManagedNodeGroup:
     """Return a node group.
 
     Args:
@@ -48,7 +48,7 @@ def find_node_group(region: Region, cluster: str, name: str) -> NodeGroup:
     """
     answer = region.call("eks", "describe_nodegroup", clusterName=cluster, nodegroupName=name)
     found = answer["nodegroup"]
-    return NodeGroup(
+    return ManagedNodeGroup(
         most_nodes=found["scalingConfig"]["maxSize"],
         issues=tuple(
             NodeGroupIssue(code=each["code"], message=each["message"])

@@ -70,11 +70,12 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
         )
     # The stacks of two clusters of one name collide, so no other cluster has it.
     namespace = notes.spec.short_name
-    if namespace == "default" or namespace.startswith("kube-"):
+    # Those of Kubernetes, and by convention those of controllers, as Kueue's is.
+    if namespace == "default" or namespace.startswith("kube-") or namespace.endswith("-system"):
         notes.problem(
             "name",
-            f"{notes.spec.name} gives the namespace {namespace}, which is Kubernetes' own; call "
-            "the cluster something else",
+            f"{notes.spec.name} gives the namespace {namespace}, which is for Kubernetes or what "
+            "extends it; call the cluster something else",
         )
     control_plane = plan_control_plane(notes, node.network)
     family = node.instance.accelerator.family

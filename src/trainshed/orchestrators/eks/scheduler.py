@@ -17,7 +17,7 @@ from trainshed.jobs.why.questions import Questions
 from trainshed.kubernetes.client import connect as connect_client
 from trainshed.kubernetes.cluster import find_cluster
 from trainshed.kubernetes.jobsets import JobSets
-from trainshed.kubernetes.node_group import NodeGroup, NodeGroupIssue, find_node_group
+from trainshed.kubernetes.node_group import ManagedNodeGroup, NodeGroupIssue, find_node_group
 from trainshed.kubernetes.nodes import KubernetesNode, lacking
 from trainshed.orchestrators.eks.described_job import (
     ENDED,
@@ -195,7 +195,7 @@ class EksScheduler:
             shortages=tuple(_shortages(requests(jobset), nodes or ())) if jobset else (),
         )
 
-    def _group(self) -> NodeGroup:
+    def _group(self) -> ManagedNodeGroup:
         return find_node_group(self.region, self.eks_cluster, self.node_group)
 
     @contextmanager
