@@ -386,10 +386,16 @@ def test_addresses_of_pods_count(problems: Problems) -> None:
         ({"access": [{"role": "Ml"}], "public_cidrs": ["0.0.0.0/0"]}, "TS-EKS-021"),
         ({"access": [{"role": "Ml"}], "public_cidrs": ["0.0.0.0/1", "128.0.0.0/1"]}, "TS-EKS-021"),
         ({"access": [{"role": "Ml"}], "version": "1.34"}, "TS-EKS-023"),
+        ({"access": [{"role": "Ml"}]}, "TS-EKS-025"),
+        (
+            {"access": [{"role": "Ml", "policy": "cluster-admin", "namespace": "train"}]},
+            "TS-EKS-025",
+        ),
     ],
 )
 def test_its_rules_find_what_they_are_for(kubernetes: object, rule: str) -> None:
-    sound = {"access": [{"role": "Ml"}], "public_cidrs": ["52.94.76.0/24"]}
+    administrator = {"role": "Operator", "policy": "cluster-admin"}
+    sound = {"access": [{"role": "Ml"}, administrator], "public_cidrs": ["52.94.76.0/24"]}
 
     found = {each.rule for each in judge(planned(kubernetes=kubernetes))}
     none = {each.rule for each in judge(planned(kubernetes=sound))}

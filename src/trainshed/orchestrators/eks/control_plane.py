@@ -11,7 +11,7 @@ from trainshed.catalogue.kubernetes import (
 from trainshed.day import today
 from trainshed.errors import TrainshedError, did_you_mean
 from trainshed.orchestrators.eks.access_groups import access_group
-from trainshed.orchestrators.eks.traits import KubernetesSpec
+from trainshed.orchestrators.eks.traits import AccessPolicy, KubernetesSpec
 from trainshed.plan.control_plane import ADD_ONS, AccessEntry, ControlPlanePlan
 from trainshed.plan.kube_lock import KubeLock, lock_file, read_lock
 from trainshed.plan.network import NetworkPlan
@@ -64,7 +64,7 @@ def plan_control_plane(notes: Notes, network: NetworkPlan) -> ControlPlanePlan:
         access=tuple(
             AccessEntry(
                 role=each.role,
-                policy=_policy_name(each.policy),
+                policy=policy_name(each.policy),
                 namespace=each.namespace,
                 group=access_group(each.policy, each.namespace),
             )
@@ -190,8 +190,8 @@ def _check_access(notes: Notes, asked: KubernetesSpec) -> None:
             )
 
 
-def _policy_name(policy: str) -> str:
-    """Return AWS's name: EKS user guide, "Review access policy permissions"."""
+def policy_name(policy: AccessPolicy) -> str:
+    """Return AWS's name of a policy: EKS user guide, "Review access policy permissions"."""
     words = "".join(word.capitalize() for word in policy.split("-"))
     return f"AmazonEKS{words}Policy"
 

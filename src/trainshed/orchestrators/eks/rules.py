@@ -10,11 +10,14 @@ from trainshed.checks import clusters
 from trainshed.day import today
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.orchestrators import Orchestrator
+from trainshed.orchestrators.eks.control_plane import policy_name
 from trainshed.orchestrators.eks.plan import EksPlan
+from trainshed.orchestrators.eks.traits import AccessPolicy
 from trainshed.plan import ClusterPlan
 
 _EVERYWHERE = IPv4Network("0.0.0.0/0")
 _ACCESS = "https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html"
+_POLICIES = "https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html"
 # EKS user guide, "View and manage Amazon EKS and Fargate service quotas".
 _NODES_BY_DEFAULT = 450
 _QUOTAS = "https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html"
@@ -83,6 +86,38 @@ def nobody_has_access(plan: ClusterPlan) -> Iterator[Violation]:
             path=("kubernetes", "access"),
             message="nobody may use the cluster, not even who deploys it",
             remedy="name a role, for instance access: [{role: MachineLearning, policy: edit}]",
+        )
+
+
+@rule(
+    "TS-EKS-025",
+    over=clusters,
+    orchestrators=(Orchestrator.EKS,),
+    title="Nobody may apply what Kubernetes needs",
+    why="""
+Device plugins, the queue and the rights of those who submit jobs are applied by `trainshed kube
+apply`, as charts of JobSet and Kueue are. Only AWS's policy for administrators of a whole cluster
+allows that, and whoever deploys the stacks is none. Without it, no job can run.
+""",
+    severity=Severity.INFO,
+    remedy="Name a role with policy cluster-admin in kubernetes.access",
+    sources=(_ACCESS, _POLICIES),
+    example="""
+orchestrator: eks
+instance: {type: trn1.32xlarge}
+kubernetes: {access: [{role: MachineLearning, policy: edit}]}
+""",
+)
+def nobody_may_apply(plan: ClusterPlan) -> Iterator[Violation]:
+    """Somebody has to give Kubernetes what the cluster needs."""
+    access = _eks(plan).control_plane.access
+    everything = (policy_name(AccessPolicy.CLUSTER_ADMIN), None)
+    if access and everything not in [(each.policy, each.namespace) for each in access]:
+        yield Violation(
+            path=("kubernetes", "access"),
+            message="no role in it may run trainshed kube apply, without which no job can run",
+            remedy="add one with policy cluster-admin and without a namespace, for instance "
+            "{role: Operator, policy: cluster-admin}",
         )
 
 
