@@ -53,6 +53,15 @@ def test_it_answers_at_the_chosen_port(running: Running, chosen_port: int) -> No
     assert answers(running.settings)
 
 
+def test_it_is_the_same_process_when_the_clock_of_the_machine_is_set(
+    project_up: Project, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began = psutil.Process(running.pid).create_time()
+    monkeypatch.setattr(psutil.Process, "create_time", lambda _: began + 67)
+
+    assert project_up.running() == running
+
+
 def test_up_twice_is_one_process(project_up: Project, running: Running) -> None:
     second, new = project_up.up(ServerSettings())
 

@@ -14,6 +14,7 @@ from trainshed.orchestrators import Orchestrator, traits
 from trainshed.plan import load_fleet
 
 ROOT = Path(__file__).parents[2]
+TEST = re.compile(r"`([\w/-]+\.py)::(test_\w+)`")
 CODE = re.compile(r"TS-[A-Z]+-[0-9]{3}")
 # Of `__all__`, what is a class.
 EXPORT = re.compile(r'^    "([A-Z]\w+)",$', re.MULTILINE)
@@ -56,6 +57,14 @@ def test_what_is_checked_names_rules_that_exist() -> None:
     page = (ROOT / "docs/check-coverage.md").read_text(encoding="utf-8")
 
     assert set(CODE.findall(page)) <= all_rules().keys()
+
+
+def test_the_tests_that_pages_name_exist() -> None:
+    named = {each for page in PAGES.values() for each in TEST.findall(page.read_text("utf-8"))}
+
+    assert len(named) > 10
+    for file, test in named:
+        assert f"def {test}(" in (ROOT / file).read_text("utf-8"), f"{file}::{test}"
 
 
 def test_every_code_of_a_finding_has_a_rule_and_no_other() -> None:

@@ -7,6 +7,7 @@ A process is recognised by its id and start time: after a crash its id may belon
 import fcntl
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -31,7 +32,7 @@ class Running:
 
     Attributes:
         pid: its process id.
-        started: when the process started, seconds since the epoch.
+        started: when the process started; another process of the same id has another number.
         settings: its settings, with the actual port.
         log: the file with its requests and tracebacks.
     """
@@ -45,10 +46,19 @@ class Running:
         """Return the process, or None when it has ended, even if another one has its id now."""
         try:
             process = psutil.Process(self.pid)
-            alive = process.create_time() == self.started
+            alive = _start_of(process) == self.started
             return process if alive and process.status() != psutil.STATUS_ZOMBIE else None
-        except psutil.NoSuchProcess:
+        except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
             return None
+
+
+def _start_of(process: psutil.Process) -> float:
+    """Return when a process started, by a clock that nobody sets."""
+    if sys.platform != "linux":
+        return process.create_time()
+    # proc(5): ticks since the boot. psutil adds the time of the boot, which moves with the clock.
+    _, _, after_name = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")
+    return float(after_name.split()[19])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +113,7 @@ class Project:
             try:
                 running = Running(
                     pid=server.process.pid,
-                    started=psutil.Process(server.process.pid).create_time(),
+                    started=_start_of(psutil.Process(server.process.pid)),
                     settings=server.settings,
                     log=server.log,
                 )
