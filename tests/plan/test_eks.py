@@ -195,6 +195,8 @@ def test_where_no_ami_is_baked_the_remedy_says_why() -> None:
     remedy = plan.ami.remedy
     assert remedy.startswith("name an AMI of your own in instance.ami, because none is baked for ")
     assert "no AMI of Canonical's with Kubernetes 1.36 was found in documents" in remedy
+    [found] = (each for each in judge(plan) if each.rule == "TS-AMI-013")
+    assert found.message.startswith("no AMI is baked for habana/eks-1.36: Canonical's AMIs")
 
 
 @pytest.mark.parametrize(

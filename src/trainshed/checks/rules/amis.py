@@ -94,6 +94,37 @@ def other_cell(plan: ClusterPlan) -> Iterator[Violation]:
 
 
 @rule(
+    "TS-AMI-013",
+    over=clusters,
+    title="trainshed bakes no AMI for the nodes",
+    why="""
+A channel has AMIs that `trainshed ami build` baked. For some accelerators and agents it bakes none,
+because no base is known that would do, so the channel stays empty unless you publish an AMI that
+you made otherwise; without one, the deployment fails.
+""",
+    basis=Basis.OBSERVED,
+    sources=("https://cloud-images.ubuntu.com/aws-eks/",),
+    example="""
+orchestrator: eks
+instance: {type: dl1.24xlarge}
+kubernetes: {access: [{role: Operator, policy: cluster-admin}], version: "1.36"}
+""",
+)
+def none_is_baked(plan: ClusterPlan) -> Iterator[Violation]:
+    """The channel should be one that can have an AMI."""
+    cell = plan.ami.cell
+    if not cell or not names_a_channel(plan.ami.asked):
+        return
+    if why := project_pins().why_none(*cell.split("/")):
+        yield Violation(
+            path=_PATH,
+            message=f"no AMI is baked for {cell}: {why}",
+            remedy="name an AMI of your own, or change what the cell follows from: "
+            "the instance type, the orchestrator, kubernetes.version",
+        )
+
+
+@rule(
     "TS-AMI-009",
     over=clusters,
     title="The driver of our AMIs no longer supports the first Inferentia",
