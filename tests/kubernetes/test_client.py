@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import httpx2
 import pytest
 from api_servers import ApiServer
 from cut_line import cut_line
 from lightkube.resources.core_v1 import Namespace, Node
 
 from embedded_aws.kubernetes.certificates import new_authority
+from trainshed.kubernetes import client as client_module
 from trainshed.kubernetes.client import ApiRefusal, Unreachable, asking, connect
 from trainshed.kubernetes.token import Token
 
@@ -69,6 +71,40 @@ def test_a_token_is_renewed_before_it_expires(api_server: ApiServer, good_token:
         for asked in range(4):
             assert "default" in names(client.list(Namespace))
             assert len(left) == max(0, 2 - asked)
+
+
+@pytest.mark.parametrize(("refusals", "waited"), [(2, 2), (99, 10)], ids=["soon", "never"])
+def test_a_server_that_asks_to_be_asked_later_is_asked_again(
+    api_server: ApiServer,
+    good_token: str,
+    monkeypatch: pytest.MonkeyPatch,
+    refusals: int,
+    waited: int,
+) -> None:
+    renew, _ = one_by_one(Token(text=good_token, expires=LATER))
+    waits: list[int] = []
+    send = httpx2.HTTPTransport.handle_request
+
+    def busy(transport: httpx2.HTTPTransport, request: httpx2.Request) -> httpx2.Response:
+        if len(waits) == refusals:
+            return send(transport, request)
+        # As the API server answers while it takes a new definition of a resource.
+        message = "storage is (re)initializing"
+        status = {"kind": "Status", "reason": "TooManyRequests", "code": 429, "message": message}
+        headers = {"Retry-After": "1"}
+        return httpx2.Response(429, headers=headers, json=status, request=request)
+
+    monkeypatch.setattr(httpx2.HTTPTransport, "handle_request", busy)
+    monkeypatch.setattr(client_module, "sleep", waits.append)
+
+    with connect(api_server.cluster, renew) as client:
+        if refusals > waited:
+            with pytest.raises(ApiRefusal, match="initializing"), asking(api_server.cluster):
+                names(client.list(Namespace))
+        else:
+            assert "default" in names(client.list(Namespace))
+
+    assert waits == [1] * waited
 
 
 def test_credentials_without_an_access_entry_are_told(api_server: ApiServer) -> None:

@@ -1,5 +1,6 @@
 """A real API server of Kubernetes for the tests of a module, asked as its administrator."""
 
+import ssl
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from embedded_aws.kubernetes.cache import unavailable
 from embedded_aws.kubernetes.control_plane import ControlPlane, start
 from embedded_aws.kubernetes.settings import ControlPlaneSettings
 from trainshed.aws import Region
-from trainshed.kubernetes.client import FIELD_MANAGER
+from trainshed.kubernetes.client import FIELD_MANAGER, RetryingTransport
 from trainshed.kubernetes.cluster import EksCluster
 
 _SECONDS = 60
@@ -121,4 +122,7 @@ def administrator(control_plane: ControlPlane, endpoint: str | None = None) -> C
         user=User(client_cert=str(administrator.certificate), client_key=str(administrator.key)),
         fname=Path("/kubeconfig"),
     )
-    return Client(config, field_manager=FIELD_MANAGER)
+    context = ssl.create_default_context(cafile=str(control_plane.authority))
+    context.load_cert_chain(administrator.certificate, administrator.key)
+    transport = RetryingTransport(verify=context)
+    return Client(config, field_manager=FIELD_MANAGER, transport=transport)

@@ -3,6 +3,7 @@
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import sleep
 from urllib.request import getproxies, proxy_bypass
 
 import httpx2
@@ -15,8 +16,8 @@ from trainshed.kubernetes.token import Token, make_token
 
 # Who owns the fields that trainshed sets, for server-side apply.
 FIELD_MANAGER = "trainshed"
-_UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 401, 403, 404
-_CONNECTION_RETRIES = 2
+_UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _TOO_MANY_REQUESTS = 401, 403, 404, 429
+_CONNECTION_RETRIES, _RETRIES = 2, 10
 
 
 class ApiRefusal(Failure):
@@ -120,7 +121,27 @@ def _words(error: ApiError, cluster: EksCluster) -> str:
     return f"the API server of {cluster.name} refuses: {said}"
 
 
-class _TokenTransport(httpx2.HTTPTransport):
+class RetryingTransport(httpx2.HTTPTransport):
+    """Sends a request again where the API server asks to, as its own clients do.
+
+    client-go, `rest/with_retry.go`: after the seconds of `Retry-After`, ten times at most. The API
+    server answers so while it takes a new definition of a resource, and when it has too much to do.
+    """
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Return the answer to a request."""
+        for _ in range(_RETRIES):
+            response = super().handle_request(request)
+            after = response.headers.get("Retry-After", "")
+            if response.status_code != _TOO_MANY_REQUESTS or not after.isdecimal():
+                return response
+            response.read()
+            response.close()
+            sleep(int(after))
+        return super().handle_request(request)
+
+
+class _TokenTransport(RetryingTransport):
     """Sends requests with a token: lightkube's own ways to do that know no renewal in time."""
 
     def __init__(
