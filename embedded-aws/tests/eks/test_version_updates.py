@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from eks_bench import EksBench
 from job_bench import job_aws
 from pod_bench import PodBench
 
@@ -65,3 +66,25 @@ def test_an_update_keeps_endpoint_nodes_and_pods(
     [node] = bench.ask("GET", "/api/v1/nodes")["items"]
     assert node["status"]["nodeInfo"]["kubeletVersion"].startswith(f"v{BEFORE}.")
     assert bench.until_over(bench.start(("true",)))["phase"] == "Succeeded"
+
+
+def test_an_update_of_a_cluster_whose_api_server_did_not_start_fails(
+    aws: EmbeddedAws, cache: tuple[Path, Path]
+) -> None:
+    folder, programs = cache
+    (folder / built(BEFORE).name).unlink()
+    broken = folder / built(BEFORE).name / "bin"
+    broken.mkdir(parents=True)
+    (broken / "etcd").symlink_to("/bin/false")
+    (folder / built(AFTER).name).symlink_to(programs)
+    bench = EksBench(aws)
+    created = bench.create_cluster()
+
+    update = bench.eks.update_cluster_version(name=bench.name, version=AFTER)["update"]
+    after = bench.until_settled()
+
+    done = bench.eks.describe_update(name=bench.name, updateId=update["id"])["update"]
+    assert (created["status"], after["status"], after["version"]) == ("FAILED", "FAILED", BEFORE)
+    [error] = done["errors"]
+    assert (done["status"], error["errorCode"]) == ("Failed", "Unknown")
+    assert error["errorMessage"] == "the API server of the cluster has not started"

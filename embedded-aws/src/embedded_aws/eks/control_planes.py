@@ -122,7 +122,10 @@ class ControlPlanes:
             version: the minor version.
             then: called afterwards, with what went wrong or an empty text.
         """
-        self._updates[cluster["arn"]] = version, then
+        if cluster["arn"] in self._running:
+            self._updates[cluster["arn"]] = version, then
+        else:
+            then("the API server of the cluster has not started")
 
     def asking(self, part: str) -> tuple[Call, Row] | None:
         """Return the cluster whose API server has this part of a URL, and its call, or None."""

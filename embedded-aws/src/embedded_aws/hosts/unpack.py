@@ -26,7 +26,9 @@ _RESERVE_BYTES = 1 << 30
 
 def main() -> None:
     """Unpack standard input."""
-    alone = Path("/proc/self/setgroups").read_text() == "deny\n"
+    policy = Path("/proc/self/setgroups")
+    # Kernels without user namespaces do not have it.
+    alone = policy.exists() and policy.read_text() == "deny\n"
     # All paths below are relative, so that nothing is written elsewhere in any case.
     os.chdir(sys.argv[1])
     os.chroot(".")

@@ -38,7 +38,9 @@ def become(user: User) -> None:
     Raises:
         OSError: it cannot be.
     """
-    if Path("/proc/self/setgroups").read_text() == "allow\n":
+    policy = Path("/proc/self/setgroups")
+    # Kernels without user namespaces do not have it.
+    if not policy.exists() or policy.read_text() == "allow\n":
         os.setgroups(user.groups)
         os.setgid(user.group)
         os.setuid(user.number)
