@@ -306,26 +306,6 @@ def test_a_layer_that_is_no_archive_fails_the_pull(bench: JobBench, aws: Embedde
     assert job["container"]["reason"].endswith("not a gzip file")
 
 
-def test_what_root_has_forbidden_a_mount_stays_forbidden_in_a_container(tmp_path: Path) -> None:
-    unless("docker-registry", root="it mounts a folder with nosuid")
-    with (
-        ordinary_user(tmp_path) as limited,
-        serving_registry(tmp_path) as registry,
-        job_aws(tmp_path, JobSettings(), registry=registry) as aws,
-    ):
-        layer = Layer().add_program("bin/sh", "sh").add_program("bin/grep", "grep")
-        uri, _ = push(aws, "train", [layer], {})
-        job = JobBench(aws).run(
-            "grep ' /data ' /proc/mounts",
-            image=uri,
-            volumes=[{"name": "data", "host": {"sourcePath": str(limited)}}],
-            mountPoints=[{"sourceVolume": "data", "containerPath": "/data", "readOnly": True}],
-        )
-
-        assert job["status"] == "SUCCEEDED", job
-        assert "/data tmpfs ro,nosuid,nodev," in "\n".join(JobBench(aws).lines(job))
-
-
 def test_an_image_of_which_there_is_only_a_manifest_is_not_used(
     bench: JobBench, aws: EmbeddedAws
 ) -> None:
