@@ -88,6 +88,7 @@ def test_the_project_s_own_prices_are_used(
 
 def test_a_block_without_a_price_says_how_to_enter_it(trainshed: Trainshed, tmp_path: Path) -> None:
     text = (ROOT / "clusters" / "p4d.yaml").read_text(encoding="utf-8")
+    text = text.replace("us-west-2", "us-east-2")
     block = tmp_path / "block.yaml"
     block.write_text(f"{text}capacity: {{capacity_block: cr-0123456789abcdef0}}\n", "utf-8")
 
@@ -98,12 +99,46 @@ def test_a_block_without_a_price_says_how_to_enter_it(trainshed: Trainshed, tmp_
     assert "not counted, price unknown: instances, capacity-block, " in answer.out
 
 
+def test_the_ways_to_buy_a_node_are_compared(trainshed: Trainshed) -> None:
+    answer = trainshed("cost", "train", "--purchase", "all")
+
+    assert (answer.code, answer.err) == (0, "")
+    assert len(rows(answer.out, "")) == 21
+    (on_demand,) = rows(answer.out, "on-demand")
+    (spot,) = rows(answer.out, "spot")
+    (year,) = rows(answer.out, "reserved-1y-all-upfront")
+    (unknown,) = rows(answer.out, "compute-savings-plan-3y-partial-upfront")
+    (block,) = rows(answer.out, "capacity-block")
+    assert on_demand[1:5] == ["21.5", "0.00", "15,695.00", "paid by use"]
+    assert spot[1:5] == ["3.68 to 3.72", "0.00", "2,686.40 to 2,715.60", "paid by use"]
+    assert year[1:7] == ["12.347", "108,160.00", "9,013.33", "419", "us-west-2", "2025-11-30"]
+    assert "made from the AWS price list" in year[7]
+    assert unknown[1:5] == ["unknown"] * 4
+    assert unknown[7] == "none; trainshed cost sync asks for it"
+    assert block[1:5] == ["9.532", "all of it", "6,958.36", "324"]
+    assert "takes half or more of it upfront" in answer.out
+
+
+def test_one_way_to_buy_is_shown_alone_and_as_json(trainshed: Trainshed) -> None:
+    shown = trainshed("cost", "train", "--purchase", "spot")
+    (node,) = json.loads(trainshed("cost", "train", "--purchase", "spot", "--json").out)
+
+    assert [row[0] for row in rows(shown.out, "")] == ["spot"]
+    assert "break-even:" not in shown.out
+    assert "note: spot: AWS Batch runs no multi-node jobs on Spot\n" in shown.out
+    assert (node["purchase"], node["upfront_usd"], node["break_even_hours"]) == ("spot", 0, None)
+    assert node["month_usd"] == [2686.4, 2715.6]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["train", "--hours", "1", "--nodes", "17"], "TrainCluster has 1 to 16"),
         (["train", "--nodes", "2"], "say for how many hours"),
         (["trai"], "did you mean train"),
+        (["train", "--purchase", "spto"], "--purchase 'spto' is not known; did you mean spot? ("),
+        (["dl1", "--purchase", "capacity-block"], "does not sell dl1.24xlarge so (its usage"),
+        (["train", "--purchase", "spot", "--hours", "1"], "leave out --nodes and --hours"),
         ([], "missing argument"),
     ],
 )

@@ -20,6 +20,7 @@ from trainshed.prices import (
     LOGS_INGESTED,
     NAT_GB,
     NAT_HOUR,
+    PURCHASES,
     Purchase,
     Unit,
     instance_item,
@@ -50,7 +51,7 @@ def test_every_shipped_price_is_of_something_known_with_a_date_and_a_source(regi
         assert (price.unit, price.date >= date(2022, 1, 1)) == (unit_of(item), True)
         assert len(price.source) > 20, item
         kind, _, instance_type = item.partition("/")
-        if kind in list(Purchase):
+        if kind in PURCHASES:
             assert instance_type in (*catalogue.all_types(), SYSTEM_TYPE)
 
 
@@ -90,6 +91,7 @@ def test_the_project_s_own_price_wins_and_the_others_stay(tmp_path: Path) -> Non
         pytest.param({TRN1: GOOD | {"usd": -1}}, "is not a price", id="negative"),
         pytest.param({TRN1: GOOD | {"usd": True}}, "is not a number", id="bool"),
         pytest.param({TRN1: GOOD | {"usd": "20"}}, "is not a number", id="text"),
+        pytest.param({TRN1: GOOD | {"upfront_usd": 0}}, "is not a price", id="upfront-zero"),
         pytest.param({TRN1: GOOD | {"unit": "day"}}, "it must be hour", id="unit"),
         pytest.param({TRN1: GOOD | {"date": "soon"}}, "'soon' is not a date; write", id="date"),
         pytest.param({TRN1: {"usd": 3}}, "is missing", id="missing"),

@@ -337,7 +337,7 @@ def test_a_file_system_that_aws_does_not_change_costs_what_it_did(fleet: Planner
 
 def test_a_price_that_nobody_knows_is_named_with_its_cluster(fleet: Planner) -> None:
     block = (
-        PLAIN.replace("p4d.24xlarge", "p5e.48xlarge")
+        PLAIN.replace("us-west-2", "us-east-2").replace("p4d.24xlarge", "p5e.48xlarge")
         + "capacity: {capacity_block: cr-0123456789abcdef0}\n"
     )
 
@@ -345,7 +345,7 @@ def test_a_price_that_nobody_knows_is_named_with_its_cluster(fleet: Planner) -> 
 
     assert cost.full_before is None
     assert cost.full_after and str(cost.full_after).startswith("at least ")
-    assert cost.full_after.unknown == ("PlainCluster: instances, capacity-block",)
+    assert "PlainCluster: instances, capacity-block" in cost.full_after.unknown
 
 
 def needs(changes: tuple[QuotaChange, ...]) -> dict[str, tuple[int, int]]:

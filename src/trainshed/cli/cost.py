@@ -12,14 +12,12 @@ from trainshed.aws import Region, regions
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
 from trainshed.cli.options import JsonOption, region_option
 from trainshed.cli.output import print_json, print_records, rounded, say
+from trainshed.cli.purchases import PurchaseOption, price_words, print_purchases, source_words
 from trainshed.cost import HOURS_PER_MONTH, ClusterCost, CostRow, amount, cluster_cost
-from trainshed.prices import OWN_FILE, Price, Purchase, load_prices, unit_of
+from trainshed.errors import TrainshedError
+from trainshed.prices import OWN_FILE, load_prices, unit_of
 from trainshed.prices.price_list import PRICE_LIST_REGION
 from trainshed.prices.sync import synchronise
-
-_REFRESH = "none; trainshed cost sync asks for it"
-# AWS tells it for the dates of one offering only.
-_ENTER = f"none; enter it into {OWN_FILE} by hand"
 
 
 class _ClusterFirst(TyperGroup):
@@ -52,6 +50,7 @@ def show(
         float | None,
         typer.Option(help="Hours of one run, whose cost is shown too."),
     ] = None,
+    purchase: PurchaseOption = None,
     clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,
     as_json: JsonOption = False,
@@ -61,7 +60,15 @@ def show(
     The word show can be left out. An unknown price is not counted, and the totals say so.
     """
     plan = load_cluster(cluster, clusters, region)
-    cost = cluster_cost(plan, load_prices(plan.region), nodes=nodes, hours=hours)
+    prices = load_prices(plan.region)
+    if purchase is not None:
+        if nodes is not None or hours is not None:
+            raise TrainshedError(
+                "--purchase compares prices of one node: leave out --nodes and --hours"
+            )
+        print_purchases(plan, prices, purchase, as_json)
+        return
+    cost = cluster_cost(plan, prices, nodes=nodes, hours=hours)
     if as_json:
         print_json(rounded(_json(cost)))
     else:
@@ -90,7 +97,7 @@ def _print(cost: ClusterCost) -> None:
     _print_prices(cost)
     print_records(
         [
-            {"way": way.purchase.value, "price": _price(way.price), "remark": way.remark}
+            {"way": way.purchase.value, "price": price_words(way.price), "remark": way.remark}
             for way in cost.ways
         ],
         columns=("way", "price", "remark"),
@@ -117,11 +124,11 @@ def _print_prices(cost: ClusterCost) -> None:
     records = [
         {
             "component": row.component,
-            "price": _price(row.price),
+            "price": price_words(row.price),
             "unit": unit_of(row.item).value,
             "region": row.price.region if row.price else cost.region,
             "date": row.price and row.price.date,
-            "source": row.price.source if row.price else _source(row),
+            "source": source_words(row.item, row.price),
         }
         for row in cost.rows
     ]
@@ -131,15 +138,6 @@ def _print_prices(cost: ClusterCost) -> None:
         headings={"price": "USD"},
         title="Prices",
     )
-
-
-def _source(row: CostRow) -> str:
-    """Say how a price becomes known that is not."""
-    return _ENTER if row.item.startswith(Purchase.CAPACITY_BLOCK) else _REFRESH
-
-
-def _price(price: Price | None) -> str:
-    return "unknown" if price is None else str(price)
 
 
 def _amount(row: CostRow, usd: float | None) -> str:

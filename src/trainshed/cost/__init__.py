@@ -1,16 +1,21 @@
 """What a planned cluster costs: per hour, per month, and for one run."""
 
-from trainshed.cost.cluster import ClusterCost, cluster_cost
+from trainshed.cost.cluster import ClusterCost, cluster_cost, withdrawn_remark
 from trainshed.cost.fleet import FleetCost, fleet_cost
 from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Total, amount
+from trainshed.cost.purchases import BoughtNode, bought_node, purchases_of
 
 __all__ = [
     "HOURS_PER_MONTH",
+    "BoughtNode",
     "ClusterCost",
     "CostRow",
     "FleetCost",
     "Total",
     "amount",
+    "bought_node",
     "cluster_cost",
     "fleet_cost",
+    "purchases_of",
+    "withdrawn_remark",
 ]

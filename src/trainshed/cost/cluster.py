@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from trainshed.catalogue import InstanceType
 from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Way, cost_row, total
 from trainshed.errors import TrainshedError
 from trainshed.orchestrators import traits
@@ -129,6 +130,14 @@ def _ways(plan: ClusterPlan, prices: PriceList) -> Iterator[Way]:
             yield Way(purchase=purchase, price=price, remark=remark)
 
 
+def withdrawn_remark(instance: InstanceType) -> str:
+    """Say of a withdrawn type that its prices do not mean much."""
+    return (
+        f"the EC2 API has not listed {instance.name} since {instance.lifecycle.first_missing}: "
+        "that it has a price does not mean that it can be launched"
+    )
+
+
 def _stand_ins(plan: ClusterPlan, rows: Iterable[CostRow]) -> Iterator[str]:
     for row in rows:
         if row.price and row.price.region != plan.region:
@@ -139,12 +148,8 @@ def _stand_ins(plan: ClusterPlan, rows: Iterable[CostRow]) -> Iterator[str]:
 
 
 def _remarks(plan: ClusterPlan) -> Iterator[str]:
-    instance = plan.instance
-    if instance.withdrawn:
-        yield (
-            f"the EC2 API has not listed {instance.name} since {instance.lifecycle.first_missing}: "
-            "that it has a price does not mean that it can be launched"
-        )
+    if plan.instance.withdrawn:
+        yield withdrawn_remark(plan.instance)
     if plan.capacity.kind is not CapacityKind.ON_DEMAND:
         yield (
             f"{plan.capacity.target} is taken to hold {plan.nodes.max} "

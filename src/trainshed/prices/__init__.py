@@ -3,6 +3,7 @@
 A price without a source is unknown. It is never zero.
 """
 
+from trainshed.prices.commitments import COMMITMENTS, Commitment, CommitmentKind, Payment
 from trainshed.prices.items import (
     ECR_STORED,
     EKS_HOUR,
@@ -18,6 +19,7 @@ from trainshed.prices.items import (
     NAT_GB,
     NAT_HOUR,
     PUBLIC_IPV4_HOUR,
+    PURCHASES,
     Purchase,
     instance_item,
     lustre_item,
@@ -27,6 +29,7 @@ from trainshed.prices.lookup import OWN_FILE, PriceList, load_prices
 from trainshed.prices.model import Price, Unit
 
 __all__ = [
+    "COMMITMENTS",
     "ECR_STORED",
     "EKS_HOUR",
     "ENDPOINT_GB",
@@ -42,6 +45,10 @@ __all__ = [
     "NAT_HOUR",
     "OWN_FILE",
     "PUBLIC_IPV4_HOUR",
+    "PURCHASES",
+    "Commitment",
+    "CommitmentKind",
+    "Payment",
     "Price",
     "PriceList",
     "Purchase",

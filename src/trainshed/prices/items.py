@@ -1,8 +1,10 @@
 """What has a price: the names of the entries of `prices.json`."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from trainshed.errors import TrainshedError
+from trainshed.prices.commitments import COMMITMENTS, Commitment
 from trainshed.prices.model import Unit
 
 GP3, GP3_THROUGHPUT, GP3_IOPS = "ebs-gp3", "ebs-gp3-throughput", "ebs-gp3-iops"
@@ -41,7 +43,17 @@ class Purchase(StrEnum):
     CAPACITY_BLOCK = "capacity-block"
 
 
-def instance_item(purchase: Purchase, instance_type: str) -> str:
+_PURCHASES: tuple[Purchase | Commitment, ...] = (
+    Purchase.ON_DEMAND,
+    Purchase.SPOT,
+    *COMMITMENTS,
+    Purchase.CAPACITY_BLOCK,
+)
+# All ways to buy an instance, by name, in the order in which they are shown.
+PURCHASES: Mapping[str, Purchase | Commitment] = {str(each): each for each in _PURCHASES}
+
+
+def instance_item(purchase: Purchase | Commitment, instance_type: str) -> str:
     """Name the price of an instance."""
     return f"{purchase}/{instance_type}"
 
@@ -65,11 +77,11 @@ def unit_of(item: str) -> Unit:
     if item in _UNITS:
         return _UNITS[item]
     kind, _, rest = item.partition("/")
-    if rest and kind in list(Purchase):
+    if rest and kind in PURCHASES:
         return Unit.HOUR
     if rest and item.startswith(_LUSTRE):
         return Unit.GB_MONTH
     raise TrainshedError(
         f"{item!r} is not an item with a price (known: {', '.join(_UNITS)}, "
-        "lustre/DEPLOYMENT/THROUGHPUT, and on-demand/TYPE, spot/TYPE, capacity-block/TYPE)"
+        f"lustre/DEPLOYMENT/THROUGHPUT, and {'/TYPE, '.join(PURCHASES)}/TYPE)"
     )

@@ -115,6 +115,7 @@ def _read_price(place: str, item: str, record: Mapping[str, Any], region: str) -
         price = Price(
             usd=_amount(record["usd"]),
             usd_to=_amount(record["usd_to"]) if "usd_to" in record else None,
+            upfront_usd=_amount(record["upfront_usd"]) if "upfront_usd" in record else None,
             unit=unit,
             region=region,
             date=_date(record["date"]),

@@ -20,8 +20,10 @@ class Price:
     """A price in US dollars.
 
     Attributes:
-        usd: for one unit; the lowest of a range.
+        usd: for one unit; the lowest of a range. Of a commitment, what is paid upfront is in it,
+            spread over all hours of the term.
         usd_to: the highest of a range, as spot prices have by zone; None for one price.
+        upfront_usd: what of a commitment is paid upfront; None where the source does not tell.
         unit: what it is for one of.
         region: whose price it is.
         date: the day on which it was published or asked.
@@ -30,6 +32,7 @@ class Price:
 
     usd: float
     usd_to: float | None = None
+    upfront_usd: float | None = None
     unit: Unit
     region: str
     date: date
