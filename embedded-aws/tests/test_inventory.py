@@ -109,3 +109,11 @@ def test_it_lists_more_groups_than_one_answer_holds(clean_aws: EmbeddedAws) -> N
     rows = inventory(clean_aws.client)
 
     assert {row["name"] for row in rows if row["kind"] == "auto scaling group"} == names
+
+
+def test_it_lists_file_systems(clean_aws: EmbeddedAws) -> None:
+    home = clean_aws.client("efs").create_file_system(ThroughputMode="elastic")["FileSystemId"]
+
+    rows = {row["kind"]: (row["name"], row["facts"]) for row in inventory(clean_aws.client)}
+
+    assert rows == {"efs file system": (home, "elastic, 0 mount targets, available")}

@@ -10,6 +10,11 @@ def today() -> date:
     return current().as_of or datetime.now(UTC).date()
 
 
+def now() -> datetime:
+    """Return the time of what waits for hours or days."""
+    return datetime.now(UTC)
+
+
 def seconds_here(of_aws: float) -> float:
     """Return how many seconds a time lasts here for which a service of AWS waits."""
     return of_aws / current().jobs.speed

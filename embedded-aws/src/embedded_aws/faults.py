@@ -33,6 +33,7 @@ _LATEST_SECONDS = 3600
 
 # Services that moto has whose requests are signed for another name than boto3 calls them.
 SIGNED_AS = {
+    "elasticfilesystem": "efs",
     "elasticloadbalancing": "elbv2",
     "monitoring": "cloudwatch",
     "servicequotas": "service-quotas",

@@ -11,6 +11,7 @@ from embedded_aws.iam.required_permissions import required_permissions
 
 EC2 = "arn:aws:ec2:us-west-2:123456789012"
 BATCH = "arn:aws:batch:us-west-2:123456789012"
+EFS = "arn:aws:elasticfilesystem:us-west-2:123456789012"
 
 NOT_IN_THE_REFERENCE = {
     "batch": {"TerminateServiceJobs"},
@@ -104,6 +105,20 @@ def test_operations_need_actions_that_exist(service: str) -> None:
                 ("ec2:CreateTags", (f"{EC2}:volume/*",)),
             ],
             id="a launch",
+        ),
+        pytest.param(
+            "elasticfilesystem",
+            "CreateMountTarget",
+            {"FileSystemId": "fs-1", "SubnetId": "subnet-1"},
+            [("elasticfilesystem:CreateMountTarget", (f"{EFS}:file-system/fs-1",))],
+            id="a mount target",
+        ),
+        pytest.param(
+            "elasticfilesystem",
+            "TagResource",
+            {"ResourceId": "fsap-1", "Tags": []},
+            [("elasticfilesystem:TagResource", (f"{EFS}:access-point/fsap-1",))],
+            id="one of two types of resource",
         ),
         pytest.param(
             "ec2",

@@ -252,6 +252,19 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
             "DataRepositoryPath": f"s3://{made['Bucket'].ref}/data/",
         },
     ),
+    ("AWS::EFS::FileSystem", lambda made: {}),
+    (
+        "AWS::EFS::MountTarget",
+        lambda made: {
+            "FileSystemId": made["AWS::EFS::FileSystem"].ref,
+            "SubnetId": made["Subnet"].ref,
+            "SecurityGroups": [made["SecurityGroup"].ref],
+        },
+    ),
+    (
+        "AWS::EFS::AccessPoint",
+        lambda made: {"FileSystemId": made["AWS::EFS::FileSystem"].ref},
+    ),
     ("AWS::ECR::Repository", lambda made: {}),
     ("AWS::SSM::Parameter", lambda made: {"Type": "String", "Value": "value"}),
     (
@@ -404,6 +417,7 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
 # Read-only properties that exist only beside a property which no cluster of ours sets.
 ABSENT = {
     "AWS::Batch::ComputeEnvironment": ("ComputeResources.", "EksConfiguration."),
+    "AWS::EFS::FileSystem": ("ReplicationConfiguration.",),
     "AWS::EC2::VPC": ("VpcEncryptionControl.",),
     "AWS::EC2::VPCCidrBlock": ("Ipv6AddressAttribute", "IpSource"),
     "AWS::S3::Bucket": ("MetadataConfiguration.", "MetadataTableConfiguration."),
@@ -428,7 +442,7 @@ TYPES = [
 
 @pytest.fixture(scope="module")
 def made(client: Any, deploy: Any) -> Iterator[dict[str, Any]]:
-    """One resource of each type, by the last part of the type's name."""
+    """One resource of each type, by the type and by the last part of its name."""
     # EKS takes minutes of AWS's.
     services.install(ServerSettings(jobs=JobSettings(speed=100_000)))
 
@@ -441,7 +455,8 @@ def made(client: Any, deploy: Any) -> Iterator[dict[str, Any]]:
     made["Nodes"] = deploy("AWS::EC2::LaunchTemplate", "Nodes", LaunchTemplateData=data)
     for resource_type, properties in SAMPLES:
         logical_id = resource_type.rpartition(":")[2]
-        made[logical_id] = deploy(resource_type, logical_id, **properties(made))
+        made[resource_type] = deploy(resource_type, logical_id, **properties(made))
+        made[logical_id] = made[resource_type]
         if resource_type == "AWS::EC2::Subnet":
             made["other_subnet"] = _other_subnet(client, deploy, made)
         if resource_type == "AWS::IAM::Role":
@@ -476,7 +491,7 @@ def test_getatt_gives_every_read_only_property(resource_type: str, made: dict[st
     promised = {".".join(path) for path in schema.paths("readOnlyProperties")}
     promised = {name for name in promised if not name.startswith(ABSENT.get(resource_type, ("-",)))}
 
-    given = made[resource_type.rpartition(":")[2]].attributes
+    given = made[resource_type].attributes
 
     assert [name for name in promised if name not in given] == []
     assert None not in [given[name] for name in promised]
@@ -486,7 +501,7 @@ def test_getatt_gives_every_read_only_property(resource_type: str, made: dict[st
 def test_ref_is_the_primary_identifier(resource_type: str, made: dict[str, Any]) -> None:
     schema = schema_of(resource_type, REGION)
     assert schema is not None
-    resource = made[resource_type.rpartition(":")[2]]
+    resource = made[resource_type]
     identifier = [path[0] for path in schema.paths("primaryIdentifier")]
     if resource_type in OTHER_REF:
         identifier = [OTHER_REF[resource_type]]

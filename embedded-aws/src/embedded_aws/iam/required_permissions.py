@@ -46,6 +46,8 @@ _PARAMETERS = {
     ("eks", "access-entry"): ("principalarn", "resourcearn"),
     ("eks", "cluster"): ("clustername", "name", "resourcearn"),
     ("eks", "podidentityassociation"): ("associationid", "resourcearn"),
+    ("elasticfilesystem", "access-point"): ("accesspointid", "resourceid"),
+    ("elasticfilesystem", "file-system"): ("filesystemid", "mounttargetid", "resourceid"),
     ("events", "rule-on-default-event-bus"): ("name", "rule"),
     ("servicequotas", "quota"): ("quotacode",),
     ("ssm", "document"): ("documentname", "name"),
@@ -167,6 +169,19 @@ def _own_name(name: str) -> str:
     return f"{principal.partition('/')[0]}/{account}/{principal.rpartition('/')[2]}/"
 
 
+def _access_points(call: ApiCall, names: list[str]) -> list[str]:
+    """Return access points alone, as TagResource names file systems in the same place."""
+    return [name for name in names if "fsap-" in name]
+
+
+def _file_systems(call: ApiCall, names: list[str]) -> list[str]:
+    """Return file systems, in place of a mount target its own one."""
+    # Not as moto has them: rows as DescribeMountTargets returns them.
+    targets: Any = get_backend("efs")[call.account][call.region].mount_targets_by_id
+    own = [targets[name]["FileSystemId"] if name in targets else name for name in names]
+    return [name for name in own if "fs-" in name]
+
+
 def _keys(call: ApiCall, names: list[str]) -> list[str]:
     """Return the ARNs of keys, some of which are named by an alias."""
     backend = get_backend("kms")[call.account][call.region]
@@ -214,6 +229,8 @@ _READ: Mapping[tuple[str, str], Callable[[ApiCall, list[str]], list[str]]] = {
     ("eks", "addon"): _in_cluster,
     ("eks", "nodegroup"): _in_cluster,
     ("eks", "podidentityassociation"): _in_cluster,
+    ("elasticfilesystem", "access-point"): _access_points,
+    ("elasticfilesystem", "file-system"): _file_systems,
     ("kms", "key"): _keys,
     ("logs", "log-stream"): _streams,
     ("secretsmanager", "secret"): _secrets,
