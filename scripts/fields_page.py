@@ -105,6 +105,8 @@ def _takes(field: Node, definitions: Node) -> str:
     low, high = target.get("minimum"), target.get("maximum")
     if low is not None:
         return f"a number from {low}" + (f" to {high}" if high is not None else "")
+    if (above := target.get("exclusiveMinimum")) is not None:
+        return f"a number above {above}"
     if target.get("type") == "object":
         return "a mapping of text to text"
     return {"integer": "a number", "boolean": "`true` or `false`", "string": "text"}[target["type"]]

@@ -65,7 +65,7 @@ def add_eks(
         instance_type=cluster.instance.name,
         placement_group_name=launch.placement_group_name(),
         user_data=user_data,
-        terminates=False,
+        managed_group=True,
     )
     nodes = AcceleratorNodes(
         stack,

@@ -76,7 +76,7 @@ class NodeLaunch:
         instance_profile_arn: str | None = None,
         placement_group_name: str | None = None,
         user_data: ec2.MultipartUserData | None = None,
-        terminates: bool = True,
+        managed_group: bool = False,
     ) -> EfaLaunchTemplate:
         """Declare the launch template.
 
@@ -86,7 +86,7 @@ class NodeLaunch:
             instance_profile_arn: of the nodes' role.
             placement_group_name: of the nodes.
             user_data: what the orchestrator adds to the first boot; by default nothing.
-            terminates: a node that powers itself off is terminated.
+            managed_group: for a managed node group of EKS.
         """
         user_data = user_data or ec2.MultipartUserData()
         self.first_boot.add_to(user_data)
@@ -105,7 +105,7 @@ class NodeLaunch:
             instance_profile_arn=instance_profile_arn,
             placement_group_name=placement_group_name,
             kms_key_arn=self.plan.security.kms_key,
-            terminates=terminates,
+            managed_group=managed_group,
         )
 
     def placement_group_name(self) -> str | None:

@@ -85,6 +85,22 @@ def test_only_card_0_of_p6_b300_is_without_efa() -> None:
 @pytest.mark.parametrize(
     ("name", "quota"),
     [
+        ("p4de.24xlarge", "L-7212CCBC"),
+        ("p5en.48xlarge", "L-C4BD4855"),
+        ("p6-b200.48xlarge", "L-C4BD4855"),
+        ("gr6.4xlarge", "L-3819A6DF"),
+        ("trn1n.32xlarge", "L-6B0D517C"),
+        ("dl1.24xlarge", "L-85EED4F7"),
+        ("inf2.48xlarge", "L-B5D1601B"),
+    ],
+)
+def test_each_family_has_its_spot_quota(name: str, quota: str) -> None:
+    assert catalogue.lookup(name).spot_quota.code == quota
+
+
+@pytest.mark.parametrize(
+    ("name", "quota"),
+    [
         ("p5.48xlarge", "L-417A185B"),
         ("g6e.48xlarge", "L-DB2E81BA"),
         ("gr6.4xlarge", "L-DB2E81BA"),
@@ -238,7 +254,12 @@ def test_an_instance_has_a_rank_for_each_device_or_logical_core(
 
 @pytest.mark.parametrize(
     ("usage", "code"),
-    [("on-demand", "L-2C3B7624"), ("reservation", "L-2C3B7624"), ("capacity-block", None)],
+    [
+        ("on-demand", "L-2C3B7624"),
+        ("reservation", "L-2C3B7624"),
+        ("capacity-block", None),
+        ("spot", "L-6B0D517C"),
+    ],
 )
 def test_a_capacity_block_counts_against_no_quota(usage: str, code: str | None) -> None:
     quota = catalogue.quota_for(catalogue.lookup("trn1.32xlarge"), usage)

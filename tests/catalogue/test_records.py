@@ -42,6 +42,7 @@ def read(overlay: dict[str, Any] | None = None, **changes: Any) -> InstanceType:
         overlay or {},
         Lifecycle(status=LifecycleStatus.OFFERED),
         Quota(service="ec2", code="L-417A185B", name="Running On-Demand P instances"),
+        Quota(service="ec2", code="L-C4BD4855", name="All P5 Spot Instance Requests"),
         {"efa": 5000},
     )
 

@@ -49,6 +49,7 @@ SILENT = {
     "TS-CAP-005": text(nodes="{max: 1}", added="capacity: {reservation: cr-0123456789abcdef0}"),
     "TS-CAP-006": text(nodes="{min: 2, max: 2}", added=BLOCK),
     "TS-CAP-007": text(),
+    "TS-CAP-014": text(nodes="{max: 1}", added="orchestrator: ec2\ncapacity: {spot: {}}"),
     "TS-EFA-001": text("p6-b200.48xlarge"),
     "TS-EFA-002": text("trn1.2xlarge", nodes="{max: 1}"),
     "TS-EFA-003": text("p4d.24xlarge"),
@@ -111,6 +112,16 @@ FOUND = {
         "TS-CAP-006",
         text(added="orchestrator: ec2"),
         "2 x trn1.32xlarge run, and are billed, while no job runs",
+    ),
+    "plain EC2 nodes on Spot": (
+        "TS-CAP-006",
+        text(added="orchestrator: ec2\ncapacity: {spot: {}}"),
+        "2 x trn1.32xlarge run, and are billed, while no job runs",
+    ),
+    "a quota of Spot": (
+        "TS-QUO-001",
+        text(added="orchestrator: ec2\ncapacity: {spot: {}}"),
+        "need 256 of the quota 'All Trn Spot Instance Requests' (L-6B0D517C)",
     ),
     "p5e on demand": ("TS-CAP-001", text("p5e.48xlarge"), "no on-demand price for p5e.48xlarge"),
     "an address on each card of P5": (

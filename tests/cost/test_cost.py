@@ -311,12 +311,22 @@ def test_what_nothing_is_known_of_is_unknown_and_not_at_least_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("orchestrator", "why"), [("batch", "AWS Batch runs no"), ("ec2", "nodes that are kept")]
+    ("orchestrator", "why"),
+    [("batch", "AWS Batch runs no"), ("ec2", "a job ends when EC2 takes a node back")],
 )
-def test_the_price_of_spot_comes_with_why_nodes_are_not_bought_so(
-    orchestrator: str, why: str
-) -> None:
+def test_the_price_of_spot_comes_with_what_it_means(orchestrator: str, why: str) -> None:
     ways = cluster_cost(planned(orchestrator=orchestrator), NONE).ways
 
     [remark] = [way.remark for way in ways if way.purchase == "spot"]
     assert why in remark
+
+
+def test_a_cluster_on_spot_costs_the_highest_price_that_was_seen() -> None:
+    plan = planned(orchestrator="ec2", capacity={"spot": {}})
+
+    cost = cluster_cost(plan, load_prices("us-west-2", Path("none")))
+
+    found = next(each for each in cost.rows if each.component == "instances, spot")
+    assert str(found.price) == "3.68 to 3.72"
+    assert found.full_usd_per_hour == pytest.approx(4 * 3.72)
+    assert any("totals count the highest" in remark for remark in cost.remarks)

@@ -6,7 +6,7 @@ from trainshed.catalogue import Quota, all_types, lookup
 
 def test_every_quota_of_the_catalogue_exists(embedded_aws: EmbeddedAws) -> None:
     quotas = embedded_aws.client("service-quotas")
-    named = {(quota.code, quota.name) for quota in map(_on_demand_quota, all_types())}
+    named = {(quota.code, quota.name) for name in all_types() for quota in _quotas(name)}
 
     found = {
         (quota["QuotaCode"], quota["QuotaName"])
@@ -16,5 +16,6 @@ def test_every_quota_of_the_catalogue_exists(embedded_aws: EmbeddedAws) -> None:
     assert named <= found
 
 
-def _on_demand_quota(name: str) -> Quota:
-    return lookup(name).on_demand_quota
+def _quotas(name: str) -> tuple[Quota, Quota]:
+    found = lookup(name)
+    return found.on_demand_quota, found.spot_quota

@@ -117,6 +117,32 @@ WRONG = {
         "a.yaml:4: capacity.capacity_block: trn1n.32xlarge is not sold in Capacity Blocks (its "
         "usage classes: on-demand, spot)",
     ),
+    "spot with AWS Batch": (
+        text(added="capacity: {spot: {}}"),
+        "a.yaml:4: capacity.spot: AWS Batch runs no multi-node jobs on Spot; use orchestrator ec2 "
+        "or eks, or buy on demand",
+    ),
+    "spot of a type that is not on it": (
+        text("trn2u.48xlarge", "ap-south-2", added="orchestrator: ec2\ncapacity: {spot: {}}"),
+        "a.yaml:5: capacity.spot: trn2u.48xlarge is not sold on Spot (its usage classes: "
+        "capacity-block, on-demand)",
+    ),
+    "a price of Spot below EC2's lowest": (
+        text(added="orchestrator: ec2\ncapacity: {spot: {max_price: 0}}"),
+        "a.yaml:5: capacity.spot.max_price: 0 is not allowed; it must be more than 0.001",
+    ),
+    "a price of Spot in words": (
+        text(added="orchestrator: ec2\ncapacity: {spot: {max_price: cheap}}"),
+        "a.yaml:5: capacity.spot.max_price: 'cheap' is not a number",
+    ),
+    "a price of Spot with EKS": (
+        text(
+            added="orchestrator: eks\nkubernetes: {access: [{role: Operator}]}\n"
+            "capacity: {spot: {max_price: 4}}"
+        ),
+        "a.yaml:6: capacity.spot.max_price: is for orchestrator ec2: managed node groups of EKS "
+        "take no price, and their nodes cost at most what they do on demand; leave it out",
+    ),
     "a limit for jobs of a Capacity Block": (
         text(
             "p5.48xlarge",

@@ -64,9 +64,8 @@ WRONG = {
     ),
     "spot": (
         "capacity: spot",
-        "capacity: 'spot' is not allowed: a job ends on all nodes when EC2 takes one back, and AWS "
-        "Batch does not run multi-node parallel jobs on Spot "
-        "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...})",
+        "capacity: 'spot' is not allowed; did you mean {spot: {}}? "
+        "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...}, {spot: {}})",
     ),
     "mount over the container runtime's data": (
         "storage: {lustre: {mount: /var/lib/docker}}",
@@ -220,17 +219,17 @@ WRONG = {
     "capacity": (
         "capacity: ondemand",
         "capacity: 'ondemand' is not allowed; did you mean on-demand? (allowed: on-demand, "
-        "{reservation: cr-...}, {capacity_block: cr-...})",
+        "{reservation: cr-...}, {capacity_block: cr-...}, {spot: {}})",
     ),
     "capacity as a list": (
         "capacity: [spot]",
         "capacity: a list is not allowed (allowed: on-demand, {reservation: cr-...}, "
-        "{capacity_block: cr-...})",
+        "{capacity_block: cr-...}, {spot: {}})",
     ),
     "capacity of an unknown kind": (
         "capacity: {capacity_blok: cr-01234567}",
         "capacity: {capacity_blok: ...} is not allowed; did you mean capacity_block? "
-        "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...})",
+        "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...}, {spot: {}})",
     ),
     "two kinds of capacity": (
         "capacity: {capacity_block: cr-01234567, reservation: cr-01234567}",

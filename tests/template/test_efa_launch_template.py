@@ -254,6 +254,28 @@ def test_a_capacity_block_is_targeted_and_is_a_market_of_its_own() -> None:
     assert found["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
 
 
+def test_spot_is_asked_for_once_since_the_group_asks_again() -> None:
+    found = data(capacity=CapacityPlan(kind=CapacityKind.SPOT, max_price=12.3456))
+
+    assert found["InstanceMarketOptions"] == {
+        "MarketType": "spot",
+        "SpotOptions": {"MaxPrice": "12.3456", "SpotInstanceType": "one-time"},
+    }
+    assert "CapacityReservationSpecification" not in found
+
+
+def test_without_a_price_spot_costs_at_most_what_ec2_takes_by_default() -> None:
+    found = data(capacity=CapacityPlan(kind=CapacityKind.SPOT))
+
+    assert found["InstanceMarketOptions"]["SpotOptions"] == {"SpotInstanceType": "one-time"}
+
+
+def test_the_template_of_a_managed_group_does_not_ask_for_spot() -> None:
+    found = data(capacity=CapacityPlan(kind=CapacityKind.SPOT), managed_group=True)
+
+    assert "InstanceMarketOptions" not in found
+
+
 def test_a_group_of_capacity_blocks_is_targeted() -> None:
     group = "arn:aws:resource-groups:us-west-2:123456789012:group/Blocks"
 

@@ -37,7 +37,7 @@ SPEC = {
 
 @pytest.fixture(scope="module")
 def folder(synthesise: Synthesise) -> Path:
-    """The templates of two clusters, the second on a Capacity Block."""
+    """The templates of three clusters: on demand, on a Capacity Block and on Spot."""
     block = {
         "name": "BlockCluster",
         "instance": {"type": "p5.48xlarge", "nodes": {"max": 2}, "interfaces": "ec2"},
@@ -46,7 +46,8 @@ def folder(synthesise: Synthesise) -> Path:
         "storage": {},
         "kms_key": KEY,
     }
-    specs = [ClusterSpec.model_validate(each) for each in (SPEC, SPEC | block)]
+    spot = {"name": "SpotCluster", "capacity": {"spot": {}}, "storage": {}}
+    specs = [ClusterSpec.model_validate(each) for each in (SPEC, SPEC | block, SPEC | spot)]
     return synthesise(plan_fleet(specs))
 
 
@@ -182,7 +183,7 @@ def test_access_entries_are_in_the_groups_that_kubernetes_gives_more_to(
 def test_what_kubernetes_has_is_beside_the_templates(folder: Path) -> None:
     files = {path.name: path.read_text() for path in (folder / "kube").iterdir()}
 
-    assert files.keys() == {"KubeCluster.yaml", "BlockCluster.yaml"}
+    assert files.keys() == {"KubeCluster.yaml", "BlockCluster.yaml", "SpotCluster.yaml"}
     kinds = re.findall("^kind: (.*)$", files["KubeCluster.yaml"], re.M)
     assert kinds[:3] == ["Namespace", "ConfigMap", "ServiceAccount"]
     assert kinds[-6:-4] == ["DaemonSet", "DaemonSet"]
@@ -336,6 +337,19 @@ def test_nodes_with_nodeadm_register_with_their_taint_and_may_lock_memory(
     assert "--register-with-taints=nvidia.com/gpu=present:NoSchedule" in spec["kubelet"]["flags"]
     [limit] = spec["containerd"]["baseRuntimeSpec"]["process"]["rlimits"]
     assert limit == {"type": "RLIMIT_MEMLOCK", "soft": 2**64 - 1, "hard": 2**64 - 1}
+
+
+def test_spot_is_asked_for_in_the_group_and_not_in_the_template(
+    stacks: Mapping[str, Resources],
+) -> None:
+    data = only(stacks["SpotCluster"], "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
+    group = only(stacks["SpotCluster"], "AWS::EKS::Nodegroup")
+
+    assert group["CapacityType"] == "SPOT"
+    assert "InstanceMarketOptions" not in data
+    # The nodes stay close to each other, and EKS replaces those that fail, as on demand.
+    assert "Placement" in data
+    assert group["NodeRepairConfig"] == {"Enabled": True}
 
 
 def test_a_block_is_asked_for_in_the_template_and_in_the_group(

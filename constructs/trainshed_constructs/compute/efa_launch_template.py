@@ -88,7 +88,7 @@ class EfaLaunchTemplate(Construct):
         instance_profile_arn: str | None = None,
         placement_group_name: str | None = None,
         kms_key_arn: str | None = None,
-        terminates: bool = True,
+        managed_group: bool = False,
     ) -> None:
         """Declare the launch template.
 
@@ -101,7 +101,7 @@ class EfaLaunchTemplate(Construct):
                 Amazon Linux, `/dev/sda1` of Ubuntu. For another name EC2 adds an empty volume, and
                 leaves the root volume as the AMI has it.
             root_volume: its size and speed.
-            capacity: whether nodes come from a reservation or a Capacity Block.
+            capacity: whether nodes come from a reservation, a Capacity Block or Spot.
             primary_security_groups: of the primary interface in addition.
             user_data: what the node runs at boot.
             image_id: AMI; by default whoever launches names it.
@@ -109,9 +109,9 @@ class EfaLaunchTemplate(Construct):
             instance_profile_arn: by default whoever launches names it.
             placement_group_name: cluster placement group; by default whoever launches names it.
             kms_key_arn: key that encrypts the root volume; by default the account's own for EBS.
-            terminates: a node that powers itself off is terminated; False for a managed node group
-                of EKS, which refuses the setting. Its Auto Scaling group replaces a node that has
-                stopped.
+            managed_group: for a managed node group of EKS, which asks for Spot itself, and refuses
+                that and what a node does that powers itself off. Its Auto Scaling group replaces
+                a node that has stopped.
 
         Raises:
             ConstructError: EC2 would refuse the interfaces or groups, or `capacity` has no id.
@@ -178,9 +178,9 @@ class EfaLaunchTemplate(Construct):
                 # A node that cannot be set up powers off: it is to be replaced, and not to stay
                 # as a stopped instance. AWS Batch's guide does not list this among what it
                 # ignores; if it did, EC2 Auto Scaling would replace the stopped node all the same.
-                instance_initiated_shutdown_behavior="terminate" if terminates else None,
+                instance_initiated_shutdown_behavior=None if managed_group else "terminate",
                 monitoring=_Data.MonitoringProperty(enabled=True),
-                instance_market_options=_market(capacity),
+                instance_market_options=_market(capacity, managed_group),
                 capacity_reservation_specification=_reservation(capacity),
             ),
         )
@@ -206,10 +206,22 @@ def _above(included: int, planned: int) -> int | None:
     return planned if planned > included else None
 
 
-def _market(capacity: CapacityPlan) -> _Data.InstanceMarketOptionsProperty | None:
-    if capacity.kind is not CapacityKind.CAPACITY_BLOCK:
+def _market(
+    capacity: CapacityPlan, managed_group: bool
+) -> _Data.InstanceMarketOptionsProperty | None:
+    if capacity.kind is CapacityKind.CAPACITY_BLOCK:
+        return _Data.InstanceMarketOptionsProperty(market_type="capacity-block")
+    if capacity.kind is not CapacityKind.SPOT or managed_group:
         return None
-    return _Data.InstanceMarketOptionsProperty(market_type="capacity-block")
+    price = capacity.max_price
+    return _Data.InstanceMarketOptionsProperty(
+        market_type="spot",
+        spot_options=_Data.SpotOptionsProperty(
+            max_price=None if price is None else f"{price:.10g}",
+            # CloudFormation reference, SpotOptions: an Auto Scaling group asks again by itself.
+            spot_instance_type="one-time",
+        ),
+    )
 
 
 def _reservation(
@@ -226,10 +238,11 @@ def _reservation(
 
 
 def _capacity_problems(capacity: CapacityPlan) -> Iterator[str]:
-    if (capacity.kind is CapacityKind.ON_DEMAND) == bool(capacity.target):
+    into = capacity.kind in (CapacityKind.RESERVATION, CapacityKind.CAPACITY_BLOCK)
+    if into != bool(capacity.target):
         yield (
             f"capacity is {capacity.kind} with the target {capacity.target}; a reservation and a "
-            "capacity block have an id (cr-...) or a resource group's ARN, on-demand has none"
+            "capacity block have an id (cr-...) or a resource group's ARN, the others have none"
         )
 
 

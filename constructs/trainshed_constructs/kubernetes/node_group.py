@@ -19,6 +19,9 @@ _ONE_INTERFACE = NetworkInterface(
 # Pods tolerate the key.
 TAINT_VALUE = "present"
 
+# `capacityType` of CreateNodegroup; ON_DEMAND, its default, for the others.
+_CAPACITY_TYPES = {CapacityKind.CAPACITY_BLOCK: "CAPACITY_BLOCK", CapacityKind.SPOT: "SPOT"}
+
 # EKS user guide, "Amazon EKS node IAM role".
 NODE_POLICIES = {
     "AmazonEKSWorkerNodePolicy": "what the kubelet and the agent of EKS Pod Identity need",
@@ -99,14 +102,13 @@ class AcceleratorNodes(Construct):
         """
         super().__init__(scope, construct_id)
         managed_policies(role, NODE_POLICIES)
-        block = capacity is CapacityKind.CAPACITY_BLOCK
         self.group = _Group(
             self,
             "Group",
             cluster_name=cluster_name,
             node_role=role.role_arn,
             subnets=[subnet.subnet_id],
-            capacity_type="CAPACITY_BLOCK" if block else None,
+            capacity_type=_CAPACITY_TYPES.get(capacity),
             launch_template=_Group.LaunchTemplateSpecificationProperty(
                 id=launch_template_id, version=launch_template_version
             ),
@@ -188,7 +190,7 @@ class SystemNodes(Construct):
             root_volume=RootVolumePlan(gib=SYSTEM_GIB, throughput=GP3_THROUGHPUT, iops=GP3_IOPS),
             capacity=CapacityPlan(kind=CapacityKind.ON_DEMAND),
             kms_key_arn=kms_key_arn,
-            terminates=False,
+            managed_group=True,
         )
         self.group = _Group(
             self,

@@ -54,6 +54,7 @@ class TypeCard:
             + ("" if it.priced_on_demand else "; AWS publishes no on-demand price"),
             "placement": ", ".join(it.placement_strategies),
             "on-demand quota": f"{it.on_demand_quota.code} (service ec2, vCPUs)",
+            "Spot quota": f"{it.spot_quota.code} (service ec2, vCPUs)",
             "lifecycle": self._lifecycle,
             "by": it.lifecycle.source or f"the EC2 API, {self.snapshot}",
         }

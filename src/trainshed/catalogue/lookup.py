@@ -96,7 +96,8 @@ def interpret(record: Record) -> InstanceType:
             record,
             overlay["families"].get(name.partition(".")[0], {}) | overlay["types"].get(name, {}),
             _lifecycle(name, overlay["lifecycles"].get(name, {})),
-            _on_demand_quota(name),
+            _quota(name, "on_demand_quotas"),
+            _quota(name, "spot_quotas"),
             overlay["huge_pages"],
         )
     except (KeyError, ValueError) as error:
@@ -106,18 +107,20 @@ def interpret(record: Record) -> InstanceType:
         ) from error
 
 
-def on_demand_quota(name: str) -> Quota | None:
+def quota_of(name: str, *, spot: bool = False) -> Quota | None:
     """Return the quota of vCPUs that any instance type counts against, if it is one of ours."""
     try:
-        return _on_demand_quota(name)
+        return _quota(name, "spot_quotas" if spot else "on_demand_quotas")
     except KeyError:
         return None
 
 
-def _on_demand_quota(name: str) -> Quota:
-    letters = re.match("[a-z]+", name)
-    entry = _load("overlay.toml")["on_demand_quotas"][letters[0] if letters else ""]
-    return Quota(service="ec2", **entry)
+def _quota(name: str, table: str) -> Quota:
+    entries = _load("overlay.toml")[table]
+    # P4 and P5 have quotas of their own on Spot.
+    family = re.match("(?P<letters>[a-z]+)[0-9]*", name)
+    key = family[0] if family and family[0] in entries else family and family["letters"]
+    return Quota(service="ec2", **entries[key])
 
 
 def _lifecycle(name: str, entry: Mapping[str, str]) -> Lifecycle:

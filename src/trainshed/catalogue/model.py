@@ -150,6 +150,7 @@ class InstanceType:
         lustre_efa_interfaces: how many of its EFA interfaces AWS's set-up uses for that, 0 when it
             cannot.
         on_demand_quota: quota that covers it on demand, in vCPUs.
+        spot_quota: quota that covers it on Spot, in vCPUs.
         lifecycle: whether AWS still sells it.
     """
 
@@ -174,6 +175,7 @@ class InstanceType:
     lustre_efa_client: bool
     lustre_efa_interfaces: int
     on_demand_quota: Quota
+    spot_quota: Quota
     lifecycle: Lifecycle
 
     @property

@@ -26,8 +26,10 @@ def quota_for(instance: InstanceType, usage: str) -> Quota | None:
 
     Args:
         instance: the nodes' type.
-        usage: how they are bought: `on-demand`, `reservation` or `capacity-block`.
+        usage: how they are bought: `on-demand`, `reservation`, `capacity-block` or `spot`.
     """
+    if usage == "spot":
+        return instance.spot_quota
     # A reservation counts against it while it exists, used or not. From memory: a Capacity Block
     # does not.
     return None if usage == "capacity-block" else instance.on_demand_quota

@@ -32,7 +32,8 @@ def parse(
     record: Record,
     overlay: Record,
     lifecycle: Lifecycle,
-    quota: Quota,
+    on_demand_quota: Quota,
+    spot_quota: Quota,
     huge_pages: Mapping[str, int],
 ) -> InstanceType:
     """Turn an API record into an InstanceType.
@@ -41,7 +42,8 @@ def parse(
         record: as DescribeInstanceTypes returns it.
         overlay: this type's entry of the overlay; wins over the record.
         lifecycle: whether the type is still sold.
-        quota: that covers the type on demand.
+        on_demand_quota: that covers the type on demand.
+        spot_quota: that covers it on Spot.
         huge_pages: how many of 2 MiB are reserved for `efa`, and by accelerator family.
     """
     network = record["NetworkInfo"]
@@ -83,7 +85,8 @@ def parse(
             if lustre_efa_client
             else 0
         ),
-        on_demand_quota=quota,
+        on_demand_quota=on_demand_quota,
+        spot_quota=spot_quota,
         lifecycle=lifecycle,
     )
 

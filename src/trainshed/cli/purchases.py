@@ -110,7 +110,7 @@ def _purchase_remarks(plan: ClusterPlan, bought: Sequence[BoughtNode]) -> Iterat
     if any("partial-upfront" in name and "savings-plan" in name for name in names):
         yield "a Savings Plan with partial upfront takes half or more of it upfront; half is shown"
     if Purchase.SPOT in names:
-        yield f"spot: {traits(plan.orchestrator).not_on_spot}"
+        yield f"spot: {traits(plan.orchestrator).on_spot}"
     if plan.instance.withdrawn:
         yield withdrawn_remark(plan.instance)
 

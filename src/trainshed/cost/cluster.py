@@ -118,10 +118,10 @@ def _run_nodes(plan: ClusterPlan, nodes: int | None, hours: float) -> int:
 
 
 def _ways(plan: ClusterPlan, prices: PriceList) -> Iterator[Way]:
-    not_on_spot = traits(plan.orchestrator).not_on_spot
+    on_spot = traits(plan.orchestrator).on_spot
     remarks = {
         Purchase.ON_DEMAND: "a reservation costs the same, also while its nodes do not run",
-        Purchase.SPOT: f"an order of magnitude; {not_on_spot}",
+        Purchase.SPOT: f"an order of magnitude; {on_spot}",
         Purchase.CAPACITY_BLOCK: "paid when it is bought, whatever of it is used",
     }
     for purchase, remark in remarks.items():
@@ -150,7 +150,12 @@ def _stand_ins(plan: ClusterPlan, rows: Iterable[CostRow]) -> Iterator[str]:
 def _remarks(plan: ClusterPlan) -> Iterator[str]:
     if plan.instance.withdrawn:
         yield withdrawn_remark(plan.instance)
-    if plan.capacity.kind is not CapacityKind.ON_DEMAND:
+    if plan.capacity.kind is CapacityKind.SPOT:
+        yield (
+            "Spot prices change, and differ by zone: totals count the highest that was seen in the "
+            "region"
+        )
+    if plan.capacity.target:
         yield (
             f"{plan.capacity.target} is taken to hold {plan.nodes.max} "
             "instances, which are paid for whether they run or not"

@@ -56,7 +56,7 @@ class CostRow:
         if self.price is None:
             return None
         hours = 1 if self.price.unit is Unit.HOUR else HOURS_PER_MONTH
-        return units * self.price.usd / hours
+        return units * (self.price.usd_to or self.price.usd) / hours
 
 
 def cost_row(charge: Charge, prices: PriceList, billed: int | None = None) -> CostRow:

@@ -80,10 +80,12 @@ def _message(detail: ErrorDetails, document: type[BaseModel]) -> str:
             return f"{value} is not text{quotes}"
         case "int_type" | "int_parsing":
             return f"{value} is not a whole number"
-        case "float_parsing":
+        case "float_parsing" | "float_type" | "finite_number":
             return f"{value} is not a number"
         case "bool_type":
             return f"{value} is neither true nor false"
+        case "greater_than":
+            return f"{value} is not allowed; it must be more than {context['gt']}"
         case "greater_than_equal":
             return f"{value} is not allowed; the smallest allowed is {context['ge']}"
         case "less_than_equal":

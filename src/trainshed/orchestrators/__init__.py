@@ -58,7 +58,7 @@ class Traits:
             `job`, and any that no other orchestrator has.
         fields: of the cluster file, that its resources follow from, by how their types begin.
         job_logs: construct id of the log group that keeps the output of jobs.
-        not_on_spot: why its nodes are not bought on Spot.
+        not_on_spot: why its nodes are not bought on Spot; None where they may be.
         without: what its jobs do not do, for those who ask for it with a field of another one.
     """
 
@@ -75,8 +75,13 @@ class Traits:
     sections: Mapping[str, type[Model]]
     fields: Mapping[str, str]
     job_logs: str
-    not_on_spot: str
+    not_on_spot: str | None
     without: str
+
+    @property
+    def on_spot(self) -> str:
+        """What to know of a price on Spot."""
+        return self.not_on_spot or "a job ends when EC2 takes a node back"
 
 
 @cache

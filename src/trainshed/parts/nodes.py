@@ -50,7 +50,7 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
         facts=(
             Fact(name="nodes", value=str(most) if least == most else f"{least} to {most}"),
             Fact(name="instance type", value=instance.name),
-            Fact(name="capacity", value=" ".join(filter(None, (capacity.kind, capacity.target)))),
+            Fact(name="capacity", value=capacity.words),
             Fact(name="placement group", value=group or "none"),
             Fact(name="AMI", value=f"{plan.ami.asked}{version}"),
             Fact(
@@ -76,14 +76,14 @@ def _charges(plan: ClusterPlan) -> Iterator[Charge]:
     """Yield nodes, what their volumes have more than each gp3 volume, and their traffic."""
     least, most = plan.nodes.min, plan.nodes.max
     kind = plan.capacity.kind
-    block = kind is CapacityKind.CAPACITY_BLOCK
-    purchase = Purchase.CAPACITY_BLOCK if block else Purchase.ON_DEMAND
+    # A reservation is billed at the price on demand.
+    bought = Purchase.ON_DEMAND if kind is CapacityKind.RESERVATION else Purchase(kind)
     yield Charge(
         component=f"instances, {kind}",
-        item=instance_item(purchase, plan.instance.name),
+        item=instance_item(bought, plan.instance.name),
         # What is reserved is paid for whether nodes run or not (EC2 user guide, "Capacity
         # Reservation pricing and billing" and "Capacity Blocks pricing and billing").
-        least=least if kind is CapacityKind.ON_DEMAND else most,
+        least=most if plan.capacity.target else least,
         most=most,
     )
     root = plan.root_volume

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from trainshed.catalogue import InstanceType
+from trainshed.orchestrators import Orchestrator, traits
 from trainshed.plan.notes import Notes
-from trainshed.spec import CapacityBlock, Reservation
+from trainshed.spec import CapacityBlock, Reservation, Spot
 
 
 class CapacityKind(StrEnum):
@@ -14,6 +15,7 @@ class CapacityKind(StrEnum):
     ON_DEMAND = "on-demand"
     RESERVATION = "reservation"
     CAPACITY_BLOCK = "capacity-block"
+    SPOT = "spot"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +23,12 @@ class CapacityPlan:
     """How nodes are bought.
 
     Attributes:
-        kind: on-demand, reservation or capacity-block.
+        kind: on-demand, reservation, capacity-block or spot.
         reservation_id: the `cr-...` of a reservation or block.
         reservation_group: the ARN of a resource group of Capacity Blocks.
         own_placement_group: create a cluster placement group.
         placement_group_name: an existing cluster placement group, the reservation's.
+        max_price: the most that a Spot node may cost, in USD an hour; None for EC2's default.
     """
 
     kind: CapacityKind
@@ -33,11 +36,18 @@ class CapacityPlan:
     reservation_group: str | None = None
     own_placement_group: bool = False
     placement_group_name: str | None = None
+    max_price: float | None = None
 
     @property
     def target(self) -> str | None:
         """The id or the ARN of what nodes are launched into."""
         return self.reservation_id or self.reservation_group
+
+    @property
+    def words(self) -> str:
+        """The kind, and what there is to say of it."""
+        price = None if self.max_price is None else f"at most {self.max_price:.10g} USD an hour"
+        return " ".join(filter(None, (self.kind, self.target, price)))
 
 
 def plan_capacity(notes: Notes, instance: InstanceType | None, region: str | None) -> CapacityPlan:
@@ -71,8 +81,26 @@ def plan_capacity(notes: Notes, instance: InstanceType | None, region: str | Non
                 reservation_id=reservation,
                 placement_group_name=group,
             )
+        case Spot(spot=options):
+            _check_spot(notes, instance)
+            kind, max_price = CapacityKind.SPOT, options.max_price
+        case _:
+            kind, max_price = CapacityKind.ON_DEMAND, None
     grouped = instance is not None and _decide_placement(notes, instance)
-    return CapacityPlan(kind=CapacityKind.ON_DEMAND, own_placement_group=grouped)
+    return CapacityPlan(kind=kind, own_placement_group=grouped, max_price=max_price)
+
+
+def _check_spot(notes: Notes, instance: InstanceType | None) -> None:
+    """Refuse Spot where the orchestrator or the type is not on it."""
+    if why := traits(notes.spec.orchestrator).not_on_spot:
+        others = " or ".join(each for each in Orchestrator if not traits(each).not_on_spot)
+        notes.problem("capacity.spot", f"{why}; use orchestrator {others}, or buy on demand")
+    if instance and "spot" not in instance.usage_classes:
+        notes.problem(
+            "capacity.spot",
+            f"{instance.name} is not sold on Spot "
+            f"(its usage classes: {', '.join(instance.usage_classes)})",
+        )
 
 
 def _check_group(notes: Notes, group: str, region: str | None) -> None:

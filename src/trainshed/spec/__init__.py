@@ -19,6 +19,7 @@ from trainshed.spec.models import (
     NodeRange,
     Reservation,
     S3Link,
+    Spot,
     StorageSpec,
 )
 from trainshed.spec.pipeline import AmiPipelineSpec
@@ -46,6 +47,7 @@ __all__ = [
     "Reservation",
     "S3Link",
     "SpecError",
+    "Spot",
     "StorageSpec",
     "ami_pipeline_file",
     "cluster_files",

@@ -12,6 +12,7 @@ from pydantic import (
     BeforeValidator,
     Discriminator,
     Field,
+    Strict,
     Tag,
     create_model,
     field_validator,
@@ -113,6 +114,23 @@ class CapacityBlock(Model):
     the nodes ends the jobs that run, which are then tried again on the new nodes."""
 
 
+class SpotOptions(Model):
+    """What Spot nodes may cost."""
+
+    # SpotMarketOptions of the EC2 API: it must be more than 0.001.
+    max_price: Annotated[float, Strict(), Field(gt=0.001, allow_inf_nan=False)] | None = None
+    """The most that a node may cost, in USD an hour; above it, EC2 ends the node. With orchestrator
+    ec2; default: the price on demand, EC2's own default."""
+
+
+class Spot(Model):
+    """Launch Spot Instances, which EC2 takes back with a notice of two minutes."""
+
+    spot: SpotOptions
+    """Spot Instances; {} for the price of the day. With orchestrator ec2 and eks: when EC2 takes a
+    node back, the job ends on all nodes, and goes on from its last checkpoint."""
+
+
 def _capacity_tag(value: object) -> str | None:
     """Name the member of `Capacity` that a value is meant to be; None when there is none."""
     match value:
@@ -120,6 +138,8 @@ def _capacity_tag(value: object) -> str | None:
             return "market"
         case CapacityBlock() | {"capacity_block": _}:
             return "block"
+        case Spot() | {"spot": _}:
+            return "spot"
         case Reservation() | {"reservation": _}:
             return "reservation"
     return None
@@ -130,26 +150,25 @@ def _check_capacity(value: object) -> object:
         return value
     match value:
         case "spot":
-            wrong = (
-                "'spot' is not allowed: a job ends on all nodes when EC2 takes one back, and AWS "
-                "Batch does not run multi-node parallel jobs on Spot"
-            )
+            wrong = "'spot' is not allowed; did you mean {spot: {}}?"
         case dict() if value:
             kind = ", ".join(map(str, value))
-            near = did_you_mean(kind, ("reservation", "capacity_block"))
+            near = did_you_mean(kind, ("reservation", "capacity_block", "spot"))
             wrong = f"{{{kind}: ...}} is not allowed{near}"
         case _:
             near = did_you_mean(value if isinstance(value, str) else "", ("on-demand",))
             wrong = f"{shown(value)} is not allowed{near}"
     raise ValueError(
-        f"{wrong} (allowed: on-demand, {{reservation: cr-...}}, {{capacity_block: cr-...}})"
+        f"{wrong} (allowed: on-demand, {{reservation: cr-...}}, {{capacity_block: cr-...}}, "
+        "{spot: {}})"
     )
 
 
 Capacity = Annotated[
     Annotated[Literal["on-demand"], Tag("market")]
     | Annotated[Reservation, Tag("reservation")]
-    | Annotated[CapacityBlock, Tag("block")],
+    | Annotated[CapacityBlock, Tag("block")]
+    | Annotated[Spot, Tag("spot")],
     Discriminator(_capacity_tag),
     BeforeValidator(_check_capacity),
 ]
@@ -268,7 +287,7 @@ class ClusterSpec(Document):
     instance: InstanceSpec
     """The nodes."""
     capacity: Capacity = "on-demand"
-    """on-demand, {reservation: cr-...} or {capacity_block: cr-...}."""
+    """on-demand, {reservation: cr-...}, {capacity_block: cr-...} or {spot: {}}."""
     network: NetworkSpec = NetworkSpec()
     """The VPC."""
     storage: StorageSpec = StorageSpec()

@@ -58,7 +58,7 @@ the cluster is destroyed.
 def idle_nodes(plan: ClusterPlan) -> Iterator[Violation]:
     """Whoever keeps nodes should know that they cost."""
     always = traits(plan.orchestrator).keeps_nodes
-    if plan.nodes.min and plan.capacity.kind is CapacityKind.ON_DEMAND:
+    if plan.nodes.min and not plan.capacity.target:
         yield Violation(
             path=("orchestrator",) if always else ("instance", "nodes", "min"),
             message=f"{plan.nodes.min} x {plan.instance.name} run, and are billed, while no job "

@@ -23,10 +23,10 @@ _GP3_TIB_BY_DEFAULT = 50
     over=clusters,
     title="The quota of vCPUs must cover every node",
     why="""
-EC2 launches no more on-demand instances than the account's quota of vCPUs for their family allows,
-which often is 0 in a new account. All nodes of a job launch at once, so a quota for only some of
-them does not help: the job waits in `RUNNABLE`. AWS may take days to grant a larger one. Instances
-of Capacity Blocks do not count.
+EC2 launches no more instances than the account's quota of vCPUs for their family allows, one quota
+on demand and another on Spot, which often are 0 in a new account. All nodes of a job launch at
+once, so a quota for only some of them does not help: the job waits in `RUNNABLE`. AWS may take days
+to grant a larger one. Instances of Capacity Blocks do not count.
 """,
     severity=Severity.INFO,
     sources=("https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html",),

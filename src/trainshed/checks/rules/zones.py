@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from trainshed import catalogue
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.plan import CapacityKind, ClusterPlan
+from trainshed.plan import ClusterPlan
 
 
 @rule(
@@ -117,7 +117,7 @@ type, nodes come from there or not at all.
 )
 def only_zone(plan: ClusterPlan) -> Iterator[Violation]:
     """On-demand capacity of one zone may run out."""
-    if plan.instance.withdrawn or plan.capacity.kind is not CapacityKind.ON_DEMAND:
+    if plan.instance.withdrawn or plan.capacity.target:
         return
     zones = catalogue.zones_offering(plan.instance.name, plan.region)
     others = [

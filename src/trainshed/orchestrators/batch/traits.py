@@ -38,6 +38,8 @@ TRAITS = Traits(
     sections={"image": ImageSpec, "job": BatchJobSpec},
     fields={"AWS::Batch::ComputeEnvironment": "instance", "AWS::Batch::Job": "job"},
     job_logs="BatchLogs",
+    # AWS Batch API reference, ComputeResource, type: "Multi-node parallel jobs aren't supported on
+    # Spot Instances". Every job here is one, also of a single node: its job definition is.
     not_on_spot="AWS Batch runs no multi-node jobs on Spot",
     without="jobs run in containers",
 )

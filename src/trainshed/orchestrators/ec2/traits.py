@@ -22,6 +22,6 @@ TRAITS = Traits(
     sections={"image": NoImage, "job": JobSpec},
     fields={"AWS::AutoScaling::": "instance", "AWS::SSM::Document": "job"},
     job_logs="Ec2Logs",
-    not_on_spot="nodes that are kept are not on Spot, where EC2 may take them back",
+    not_on_spot=None,
     without="jobs run on the nodes themselves, and once",
 )

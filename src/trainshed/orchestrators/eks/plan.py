@@ -7,7 +7,6 @@ from trainshed.orchestrators.eks.control_plane import plan_control_plane
 from trainshed.orchestrators.eks.max_pods import MaxPods, plan_max_pods
 from trainshed.orchestrators.eks.pods import PodPlan, plan_pod
 from trainshed.pins.joining import has_bootstrap_script
-from trainshed.plan.capacity import CapacityKind
 from trainshed.plan.container_image import ImagePlan, plan_image
 from trainshed.plan.control_plane import ControlPlanePlan
 from trainshed.plan.jobs import PlannedNode
@@ -93,7 +92,14 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
             f"{max_pods.count}: {max_pods.expression}",
             "efa-only interfaces have no addresses",
         )
-    repair = node.capacity.kind is CapacityKind.ON_DEMAND
+    if node.capacity.max_price is not None:
+        # CreateNodegroup has no price, and refuses a launch template that asks for Spot.
+        notes.problem(
+            "capacity.spot.max_price",
+            "is for orchestrator ec2: managed node groups of EKS take no price, and their nodes "
+            "cost at most what they do on demand; leave it out",
+        )
+    repair = node.capacity.target is None
     notes.decide(
         "node repair",
         "by EKS" if repair else "none",

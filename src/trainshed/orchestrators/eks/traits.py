@@ -80,6 +80,6 @@ TRAITS = Traits(
     sections={"image": ImageSpec, "job": ContainerJobSpec, "kubernetes": KubernetesSpec},
     fields={"AWS::EKS::Nodegroup": "instance", "AWS::EKS::": "kubernetes"},
     job_logs="EksLogs",
-    not_on_spot="nodes that are kept are not on Spot, where EC2 may take them back",
+    not_on_spot=None,
     without="jobs run in pods of Kubernetes",
 )

@@ -5,12 +5,9 @@ from typing import Any
 
 from trainshed.account.quotas import find_quota
 from trainshed.account.tags import CLUSTER_TAG
-from trainshed.catalogue import increase_command, on_demand_quota, quota_for
+from trainshed.catalogue import Quota, increase_command, quota_for, quota_of
 from trainshed.findings import Severity, Violation, rule
 from trainshed.preflight.subject import Subject, accounts
-
-# These have quotas of their own, or none.
-_OTHER_QUOTAS = ("spot", "capacity-block")
 
 
 def zones_offering(subject: Subject, instance_type: str) -> list[str]:
@@ -64,7 +61,7 @@ def offered_in_zone(subject: Subject) -> Iterator[Violation]:
     "TS-ACC-020",
     over=accounts,
     title="The quota of vCPUs is smaller than the full cluster",
-    when="nodes are on demand or of a reservation; a Capacity Block needs no quota",
+    when="nodes are on demand, of a reservation or on Spot; a Capacity Block needs no quota",
     why="""
 New accounts have quotas of 0 for most accelerators. A job of more nodes than the quota allows
 stays in RUNNABLE, and AWS Batch does not say why. What already runs in the region counts too, and
@@ -97,9 +94,7 @@ def vcpu_quota(subject: Subject) -> Iterator[Violation]:
         others = sum(
             _vcpus(each)
             for each in running_instances(subject)
-            if not _is_own(subject, each)
-            and each.get("InstanceLifecycle") not in _OTHER_QUOTAS
-            and on_demand_quota(each["InstanceType"]) == quota
+            if not _is_own(subject, each) and _quota_of(each) == quota
         )
     if needed + others > applied.value:
         beside = f", and {others} run already" if others else ""
@@ -129,6 +124,14 @@ def own_nodes(subject: Subject) -> int:
 def _is_own(subject: Subject, instance: dict[str, Any]) -> bool:
     tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())}
     return tags.get(CLUSTER_TAG) == subject.plan.name
+
+
+def _quota_of(instance: dict[str, Any]) -> Quota | None:
+    """Return the quota that an instance counts against: Spot has its own, a Capacity Block none."""
+    lifecycle = instance.get("InstanceLifecycle")
+    if lifecycle == "capacity-block":
+        return None
+    return quota_of(instance["InstanceType"], spot=lifecycle == "spot")
 
 
 def _vcpus(instance: dict[str, Any]) -> int:
