@@ -41,17 +41,16 @@ def test_an_update_that_moto_can_do_is_done(stack: Any) -> None:
 
 
 def test_an_update_that_moto_cannot_do_fails_and_changes_nothing(stack: Any) -> None:
-    def file_system(mode: str) -> dict[str, Any]:
-        return {"Type": "AWS::EFS::FileSystem", "Properties": {"ThroughputMode": mode}}
+    def gateway(description: str) -> dict[str, Any]:
+        return {"Type": "AWS::EC2::TransitGateway", "Properties": {"Description": description}}
 
-    stack.create({"F": file_system("bursting")})
+    stack.create({"G": gateway("one")})
 
-    assert stack.update({"F": file_system("elastic")}) == "UPDATE_ROLLBACK_COMPLETE"
+    assert stack.update({"G": gateway("other")}) == "UPDATE_ROLLBACK_COMPLETE"
 
-    assert "the embedded AWS cannot update a resource of type AWS::EFS::FileSystem" in stack.reason(
-        "F", "UPDATE_FAILED"
-    )
-    assert stack.resources["F"]["ResourceStatus"] == "UPDATE_COMPLETE"
+    reason = stack.reason("G", "UPDATE_FAILED")
+    assert "the embedded AWS cannot update a resource of type AWS::EC2::TransitGateway" in reason
+    assert stack.resources["G"]["ResourceStatus"] == "UPDATE_COMPLETE"
 
 
 def test_a_deletion_that_moto_cannot_do_fails(stack: Any) -> None:

@@ -54,7 +54,6 @@ GROUND: dict[str, tuple[str, dict[str, Any]]] = {
         "AWS::ECS::TaskDefinition",
         {"ContainerDefinitions": [{"Name": "c", "Image": "i", "Memory": 128}]},
     ),
-    "Files": ("AWS::EFS::FileSystem", {}),
     "Emr": (
         "AWS::EMR::Cluster",
         {
@@ -160,11 +159,6 @@ SAMPLES: Mapping[str, dict[str, Any]] = {
         "Cluster": ref("Cluster"),
         "TaskDefinition": ref("Task"),
         "DesiredCount": 0,
-    },
-    "AWS::EFS::MountTarget": {
-        "FileSystemId": ref("Files"),
-        "SubnetId": ref("Subnet"),
-        "SecurityGroups": [att("Vpc", "DefaultSecurityGroup")],
     },
     "AWS::EMR::InstanceGroupConfig": {
         "InstanceCount": 1,
