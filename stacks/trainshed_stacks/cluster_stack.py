@@ -68,7 +68,7 @@ class TrainClusterStack(OwnedStack):
             cluster=plan.name,
             description=f"Training cluster of {plan.instance.name}",
         )
-        network, storage = shared.network(plan), shared.storage(plan)
+        network = shared.network(plan)
         self.orchestrator: BatchMultiNode | Ec2Cluster | AcceleratorNodes
         match plan.jobs:
             case BatchPlan() as batch:
@@ -82,7 +82,10 @@ class TrainClusterStack(OwnedStack):
                 launch = NodeLaunch(self, plan, network, groups=[control_plane.nodes_group(self)])
                 self.orchestrator = add_eks(self, launch, eks, control_plane)
         # The network, too: of an existing VPC nothing is imported, and jobs need its rules.
-        upstreams = (shared.prerequisites(plan), network, storage, shared.containers(plan))
+        upstreams = (
+            *(shared.prerequisites(plan), network, *shared.storages(plan)),
+            shared.containers(plan),
+        )
         for upstream in filter(None, upstreams):
             self.add_stack_dependency(upstream)
         add_findings(self, judge(plan, shared.fleet))

@@ -9,7 +9,6 @@ from constructs import Construct
 from trainshed.catalogue.kubernetes import WITHOUT_CONTROL_PLANE
 from trainshed.plan import ClusterPlan, NetworkPlan
 from trainshed.plan.control_plane import ControlPlanePlan
-from trainshed.plan.storage import CLIENTS_GROUP
 from trainshed_constructs import (
     DefaultSecurityGroupRules,
     ExistingNetwork,
@@ -24,8 +23,8 @@ class NetworkStack(OwnedStack):
 
     Attributes:
         network: the VPC and its subnets.
-        storage_clients: by file-system name, the security group that nodes wear to reach it. It
-            is here so that compute and storage know it without knowing each other.
+        storage_clients: by the name of its stack, the security group that nodes wear to reach
+            storage. It is here so that compute and storage know it without knowing each other.
     """
 
     def __init__(
@@ -50,19 +49,21 @@ class NetworkStack(OwnedStack):
             description="Network of training clusters",
         )
         self.network = self._network(network)
+        storages = {each.stack_name: each for user in users for each in user.storages}
         groups = {
-            name: ec2.SecurityGroup(
+            stack: ec2.SecurityGroup(
                 self,
-                f"{name}{CLIENTS_GROUP}",
+                f"{each.name}{each.clients_group}",
                 vpc=self.network.vpc,
-                description=f"Nodes that mount the Lustre file system {name}",
+                description=f"Nodes that mount the {each.title} {each.name}",
                 allow_all_outbound=False,
             )
-            for name in dict.fromkeys(each.lustre.name for each in users if each.lustre)
+            for stack, each in storages.items()
         }
         self.storage_clients: Mapping[str, ec2.ISecurityGroup] = groups
         if network.cidr or network.default_security_group_id or groups:
-            self._guard(network, groups, _stacks_in(users))
+            exported = {each.exported_as: groups[stack] for stack, each in storages.items()}
+            self._guard(network, exported, _stacks_in(users))
         else:
             cdk.Validations.of(self).acknowledge(
                 cdk.Acknowledgment(
@@ -99,7 +100,7 @@ class NetworkStack(OwnedStack):
         for name, group in groups.items():
             resource = group.node.default_child
             assert isinstance(resource, cdk.CfnResource)
-            exported[f"file system {name}"] = resource
+            exported[name] = resource
         made = self.node.children
         NetworkGuard(
             self,
@@ -140,7 +141,7 @@ def _stacks_in(clusters: Sequence[ClusterPlan]) -> list[str]:
     shared = [
         share.stack_name
         for each in clusters
-        for share in (each.lustre, each.control_plane)
+        for share in (*each.storages, each.control_plane)
         if share
     ]
     return sorted({*(cluster.name for cluster in clusters), *shared})

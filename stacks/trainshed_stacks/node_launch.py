@@ -53,17 +53,17 @@ class NodeLaunch:
             peers = EfaSecurityGroup(stack, "Efa", vpc=vpc, internet_egress=[https])
         else:
             peers = TcpSecurityGroup(stack, "Tcp", vpc=vpc, internet_egress=[https])
-        clients = [network.storage_clients[plan.lustre.name]] if plan.lustre else []
-        over_efa = plan.lustre is not None and plan.lustre.efa
-        self._groups = [peers.security_group, *groups, *(clients if over_efa else ())]
-        self._primary_groups = () if over_efa else clients
+        clients = {each: network.storage_clients[each.stack_name] for each in plan.storages}
+        over_efa = [group for each, group in clients.items() if each.efa]
+        self._groups = [peers.security_group, *groups, *over_efa]
+        self._primary_groups = [group for each, group in clients.items() if not each.efa]
         self.first_boot = FirstBoot(
             stack,
             "FirstBoot",
             cluster=plan.name,
             devices=plan.devices,
             kubernetes=plan.jobs.control_plane.version.name if plan.jobs.control_plane else None,
-            lustre=plan.lustre_mount,
+            mounts=plan.mounts,
             signals=signals,
         )
         self.image_id = self._image_id()

@@ -42,10 +42,10 @@ class SharedStacks:
             users = [c for c in fleet.clusters if c.network.stack_name == name]
             self._networks[name] = NetworkStack(scope, network=network, users=users)
             self._after_prerequisites(self._networks[name], users)
-        for name, lustre in fleet.file_systems.items():
-            users = [c for c in fleet.clusters if c.lustre and c.lustre.stack_name == name]
+        for name, storage in fleet.storages.items():
+            users = [c for c in fleet.clusters if name in [each.stack_name for each in c.storages]]
             self._storages[name] = StorageStack(
-                scope, lustre=lustre, network=self.network(users[0]), users=users
+                scope, storage=storage, network=self.network(users[0]), users=users
             )
             self._after_prerequisites(self._storages[name], users)
         for name, control_plane in fleet.control_planes.items():
@@ -71,9 +71,9 @@ class SharedStacks:
         """Return the network stack of a cluster."""
         return self._networks[cluster.network.stack_name]
 
-    def storage(self, cluster: ClusterPlan) -> StorageStack | None:
-        """Return the storage stack of a cluster, or None when it has no storage."""
-        return self._storages[cluster.lustre.stack_name] if cluster.lustre else None
+    def storages(self, cluster: ClusterPlan) -> tuple[StorageStack, ...]:
+        """Return the storage stacks of a cluster."""
+        return tuple(self._storages[each.stack_name] for each in cluster.storages)
 
     def control_plane(self, cluster: ClusterPlan) -> ControlPlaneStack | None:
         """Return the stack of a cluster's control plane, or None when it has none."""

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from constructs import Construct
 
-from trainshed.plan import ClusterPlan, LustrePlan
+from trainshed.plan import ClusterPlan, LustrePlan, StoragePlan
 from trainshed_constructs import ExistingLustre, LustreFileSystem, UnprotectOnRollback
 from trainshed_stacks.network_stack import NetworkStack
 from trainshed_stacks.owned_stack import OwnedStack
 
 
 class StorageStack(OwnedStack):
-    """One Lustre file system, new or existing, kept when the stack goes.
+    """Shared storage of one kind, new or existing, kept when the stack goes.
 
     The stack is protected from deletion from the end of its creation: running nodes need the
     rules and the parameters in it.
@@ -21,7 +21,7 @@ class StorageStack(OwnedStack):
         self,
         scope: Construct,
         *,
-        lustre: LustrePlan,
+        storage: StoragePlan,
         network: NetworkStack,
         users: Sequence[ClusterPlan],
     ) -> None:
@@ -29,23 +29,31 @@ class StorageStack(OwnedStack):
 
         Args:
             scope: the app.
-            lustre: the file system.
+            storage: what is in it.
             network: stack of the network that it is in.
             users: the clusters that mount it; their key encrypts the data.
         """
         super().__init__(
             scope,
-            lustre.stack_name,
+            storage.stack_name,
             owners=users,
-            cluster=lustre.name,
+            cluster=storage.name,
             description="Shared data of training clusters",
             protected=True,
         )
-        vpc, clients = network.network.vpc, network.storage_clients[lustre.name]
-        file_system: Construct
+        made: Construct
+        match storage:
+            case LustrePlan():
+                made = self._lustre(storage, network, users[0].security.kms_key)
+            case _:
+                raise NotImplementedError(storage.kind)
+        UnprotectOnRollback(self, "Protection").before(made)
+
+    def _lustre(self, lustre: LustrePlan, network: NetworkStack, kms_key: str | None) -> Construct:
+        vpc, clients = network.network.vpc, network.storage_clients[lustre.stack_name]
         if lustre.new is None:
             assert lustre.existing
-            file_system = ExistingLustre(
+            return ExistingLustre(
                 self,
                 "Lustre",
                 vpc=vpc,
@@ -54,16 +62,14 @@ class StorageStack(OwnedStack):
                 file_system_id=lustre.existing,
                 efa=lustre.efa,
             )
-        else:
-            assert lustre.zone
-            file_system = LustreFileSystem(
-                self,
-                "Lustre",
-                vpc=vpc,
-                subnet=network.network.private_subnet(lustre.zone.name),
-                clients=clients,
-                name=lustre.name,
-                settings=lustre.new,
-                kms_key_arn=users[0].security.kms_key,
-            )
-        UnprotectOnRollback(self, "Protection").before(file_system)
+        assert lustre.zone
+        return LustreFileSystem(
+            self,
+            "Lustre",
+            vpc=vpc,
+            subnet=network.network.private_subnet(lustre.zone.name),
+            clients=clients,
+            name=lustre.name,
+            settings=lustre.new,
+            kms_key_arn=kms_key,
+        )

@@ -23,7 +23,7 @@ from vendors.nodes import ecs_agent
 from vendors.package import Contents, Package, program
 from vendors.services import daemon, unit
 
-from trainshed.plan import LustreMount
+from trainshed.plan import Mount, StorageKind
 from trainshed_constructs import FailedBootLimit, FirstBoot, disable_environment
 
 PACKER = Path(__file__).parents[2] / "packer"
@@ -147,8 +147,8 @@ def published(bench: Bench, name: str) -> Iterator[None]:
 
 def user_data(name: str) -> str:
     """What FirstBoot has a node run, for a cluster and its file system of a name."""
-    lustre = LustreMount(name=name, path="/fsx")
-    return rendered(FirstBoot(cdk.Stack(), "Boot", cluster=name, lustre=lustre))
+    lustre = Mount(kind=StorageKind.LUSTRE, name=name, path="/fsx")
+    return rendered(FirstBoot(cdk.Stack(), "Boot", cluster=name, mounts=[lustre]))
 
 
 def rendered(first_boot: FirstBoot, *scripts: str) -> str:

@@ -32,7 +32,7 @@ def plan() -> ObjectsPlan:
         service_account="jobs",
         accelerator="habana.ai/gaudi",
         efa=True,
-        lustre="/fsx",
+        shared={"lustre": "/fsx"},
         editors=("trainshed:edit",),
         viewers=("trainshed:view",),
         nodes=4,
@@ -132,7 +132,7 @@ def test_what_the_cluster_no_longer_has_is_deleted(
     api_server: ApiServer, plan: ObjectsPlan
 ) -> None:
     apply(api_server, plan)
-    smaller = replace(plan, efa=False, lustre=None)
+    smaller = replace(plan, efa=False, shared={})
 
     planned, done = outcomes(applier(api_server, smaller).plan()), apply(api_server, smaller)
 
@@ -172,7 +172,7 @@ def test_who_owns_a_field_is_told_before_anything_changes(
     before = everything(api_server, plan)
 
     with pytest.raises(Failure) as refused:
-        applier(api_server, replace(plan, lustre=None, editors=("trainshed:admin",))).plan()
+        applier(api_server, replace(plan, shared={}, editors=("trainshed:admin",))).plan()
 
     head, *conflicts = refused.value.lines
     assert "nothing was changed" in head
@@ -198,7 +198,7 @@ def test_what_cannot_change_is_said_with_a_way_out(
     apply(api_server, plan)
 
     with pytest.raises(Failure) as refused:
-        applier(api_server, replace(plan, lustre="/data")).plan()
+        applier(api_server, replace(plan, shared={"lustre": "/data"})).plan()
 
     assert f"PersistentVolume trainshed-{plan.namespace}-lustre is refused" in str(refused.value)
     assert f"kubectl delete persistentvolume trainshed-{plan.namespace}-lustre" in str(

@@ -12,7 +12,7 @@ from batch_plans import batch_of
 
 from embedded_aws.deployment import Deployment, DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
-from trainshed.plan import ClusterPlan, LustreMount, LustrePlan, make_plan
+from trainshed.plan import ClusterPlan, LustrePlan, make_plan
 from trainshed.spec import ClusterSpec
 from trainshed_constructs import (
     BatchMultiNode,
@@ -81,8 +81,7 @@ def storage(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
 
 def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: ClusterPlan) -> None:
     assert isinstance(plan.lustre, LustrePlan)
-    lustre = LustreMount(name=plan.lustre.name, path=plan.lustre.mount)
-    mount = FirstBoot(stack, "FirstBoot", lustre=lustre)
+    mount = FirstBoot(stack, "FirstBoot", mounts=plan.mounts)
     user_data = ec2.MultipartUserData()
     mount.add_to(user_data)
     node = EfaLaunchTemplate(

@@ -51,7 +51,7 @@ def test_clusters_apart_have_stacks_apart(fleet: Plan) -> None:
 
     assert list(found.networks) == ["AlphaNetwork", "BetaNetwork"]
     assert list(found.repositories) == ["AlphaContainers", "BetaContainers"]
-    assert found.file_systems == {}
+    assert found.storages == {}
 
 
 def test_a_shared_network_has_the_subnets_and_endpoints_of_all(fleet: Plan) -> None:
@@ -197,7 +197,7 @@ def test_a_shared_file_system_and_repository_are_one_stack(fleet: Plan) -> None:
     found = fleet(text("Alpha", same), text("Beta", same))
 
     assert list(found.networks) == ["SharedNetwork"]
-    assert list(found.file_systems) == ["DataStorage"]
+    assert list(found.storages) == ["DataStorage"]
     assert list(found.repositories) == ["TeamTrainContainers"]
 
 

@@ -65,7 +65,7 @@ def test_the_shipped_clusters_plan_together() -> None:
         "P4dCluster",
         "TrainCluster",
     ]
-    assert len(fleet.networks) == len(fleet.repositories) == len(fleet.file_systems) == 3
+    assert len(fleet.networks) == len(fleet.repositories) == len(fleet.storages) == 3
 
 
 @pytest.mark.parametrize("name", all_types())

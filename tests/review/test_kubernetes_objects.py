@@ -17,7 +17,7 @@ PLAN = ObjectsPlan(
     service_account="jobs",
     accelerator="aws.amazon.com/neuron",
     efa=True,
-    lustre=None,
+    shared={},
     editors=("trainshed:edit",),
     viewers=(),
     nodes=4,
@@ -51,7 +51,8 @@ def test_the_same_objects_differ_in_nothing(tmp_path: Path) -> None:
 def test_what_is_added_removed_and_changed_is_told(tmp_path: Path) -> None:
     before = side(tmp_path / "before", PLAN)
     after = side(
-        tmp_path / "after", replace(PLAN, efa=False, lustre="/fsx", editors=("trainshed:admin",))
+        tmp_path / "after",
+        replace(PLAN, efa=False, shared={"lustre": "/fsx"}, editors=("trainshed:admin",)),
     )
 
     [file] = object_changes(before, after)

@@ -15,7 +15,7 @@ from batch_plans import batch_of
 from cdk_nag import AwsSolutionsChecks
 from syrupy.assertion import SnapshotAssertion
 
-from trainshed.plan import ClusterPlan, LustreMount, LustrePlan, make_plan
+from trainshed.plan import ClusterPlan, LustrePlan, Mount, StorageKind, make_plan
 from trainshed.spec import ClusterSpec
 from trainshed_constructs import BatchMultiNode, FirstBoot, LustreFileSystem, TrainingRepository
 
@@ -59,8 +59,8 @@ def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
     assert isinstance(plan.lustre, LustrePlan)
     assert plan.repository
     repository = TrainingRepository(stack, "Images", repository_name=plan.repository.name)
-    lustre = LustreMount(name=plan.lustre.name, path=plan.lustre.mount)
-    mount = FirstBoot(stack, "FirstBoot", cluster=plan.name, devices={"efa": 4}, lustre=lustre)
+    lustre = Mount(kind=StorageKind.LUSTRE, name=plan.lustre.name, path=plan.lustre.mount)
+    mount = FirstBoot(stack, "FirstBoot", cluster=plan.name, devices={"efa": 4}, mounts=[lustre])
     batch = BatchMultiNode(
         stack,
         "Batch",

@@ -11,7 +11,7 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 
 from trainshed.nodes.cells import ACCELERATORS
-from trainshed.plan import LustreMount
+from trainshed.plan import Mount, StorageKind
 from trainshed_constructs import FirstBoot
 
 LIBRARY = Path(__file__).parents[2] / "packer" / "files" / "opt" / "trainshed" / "lib"
@@ -69,8 +69,8 @@ class Node:
         return folder / "trainshed-node.conf"
 
 
-def lustre(**changes: int) -> LustreMount:
-    return LustreMount(name="train", path="/fsx", **changes)
+def lustre(**changes: int) -> Mount:
+    return Mount(kind=StorageKind.LUSTRE, name="train", path="/fsx", **changes)
 
 
 def configured(root: Path, **arguments: Any) -> Node:
@@ -82,7 +82,7 @@ def configured(root: Path, **arguments: Any) -> Node:
 
 @pytest.fixture
 def node(tmp_path: Path) -> Node:
-    return configured(tmp_path, lustre=lustre())
+    return configured(tmp_path, mounts=[lustre()])
 
 
 def test_the_ami_learns_what_to_mount(node: Node) -> None:
@@ -153,7 +153,7 @@ def test_the_ami_knows_the_devices_of_every_family_that_amis_are_for(
 
 
 def test_an_efa_file_system_comes_with_the_number_of_interfaces(tmp_path: Path) -> None:
-    node = configured(tmp_path, lustre=lustre(efa_interfaces=8))
+    node = configured(tmp_path, mounts=[lustre(efa_interfaces=8)])
     node.bake()
     node.boot()
 
@@ -164,7 +164,7 @@ def test_an_efa_file_system_comes_with_the_number_of_interfaces(tmp_path: Path) 
     assert "efa_interfaces=8" in read.stdout
 
 
-@pytest.mark.parametrize("arguments", [{}, {"lustre": lustre()}], ids=["scratch", "lustre"])
+@pytest.mark.parametrize("arguments", [{}, {"mounts": [lustre()]}], ids=["scratch", "lustre"])
 def test_a_node_whose_first_boot_fails_powers_off(
     tmp_path: Path, arguments: dict[str, Any]
 ) -> None:

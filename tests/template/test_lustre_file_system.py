@@ -14,7 +14,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Match, Template
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
-from trainshed.plan import LustreMount
+from trainshed.plan import Mount, StorageKind
 from trainshed.spec import Compression, DeploymentType, LustreSpec, S3Link
 from trainshed_constructs import ConstructError, FirstBoot, LustreFileSystem
 
@@ -391,7 +391,9 @@ def test_what_fsx_refuses_is_refused_at_construction(changes: dict[str, Any], me
 def test_a_node_may_read_the_published_parameters_and_no_others() -> None:
     stack = cdk.Stack(cdk.App(), "Stack")
     role = iam.Role(stack, "Node", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
-    FirstBoot(stack, "FirstBoot", lustre=LustreMount(name="train", path="/fsx")).grant(role)
+    FirstBoot(
+        stack, "FirstBoot", mounts=[Mount(kind=StorageKind.LUSTRE, name="train", path="/fsx")]
+    ).grant(role)
 
     [policy] = Template.from_stack(stack).find_resources("AWS::IAM::Policy").values()
     [statement] = policy["Properties"]["PolicyDocument"]["Statement"]

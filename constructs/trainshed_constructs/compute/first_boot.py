@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from trainshed.plan import LustreMount
-from trainshed.plan.storage import parameter_prefix
+from trainshed.plan import Mount
 from trainshed_constructs.wildcards import own_arn
 
 _SCRIPT = Path(__file__).with_name("first_boot_settings.sh")
@@ -23,8 +22,8 @@ class FirstBoot(Construct):
 
     User data writes /etc/trainshed/first-boot.json, and has the node power off if the program
     fails; the rest is in the AMI. Its program checks that the node has its devices and that each
-    answers, sets up scratch space and mounts the file system, whichever stack that is in: it reads
-    where the file system is from the SSM parameters that `LustreFileSystem` publishes, so compute
+    answers, sets up scratch space and mounts the shared storage, whichever stacks that is in: it
+    reads where it is from the SSM parameters that `LustreFileSystem` publishes, so compute
     needs no export of the storage stack, and waits half an hour for them and for the mount. Until
     it is done, systemd does not start the ECS agent: a job would bind an empty directory. An
     EFA-enabled file system is reached over as many EFA interfaces as given here.
@@ -44,20 +43,20 @@ class FirstBoot(Construct):
     no resource.
 
     Attributes:
-        parameter_names: SSM parameters with the DNS name and the mount name, if any.
+        parameter_names: SSM parameters that say what is mounted, if anything is.
 
     Example::
 
         from aws_cdk import App, Stack
         from aws_cdk import aws_ec2 as ec2
-        from trainshed.plan import LustreMount
+        from trainshed.plan import Mount, StorageKind
         from trainshed_constructs import FirstBoot
 
         stack = Stack(App(), "Compute")
         user_data = ec2.MultipartUserData()
-        lustre = LustreMount(name="train", path="/fsx")
+        lustre = Mount(kind=StorageKind.LUSTRE, name="train", path="/fsx")
         FirstBoot(
-            stack, "FirstBoot", cluster="Train", devices={"efa": 8, "neuron": 16}, lustre=lustre
+            stack, "FirstBoot", cluster="Train", devices={"efa": 8, "neuron": 16}, mounts=[lustre]
         ).add_to(user_data)
     """
 
@@ -69,7 +68,7 @@ class FirstBoot(Construct):
         cluster: str | None = None,
         devices: Mapping[str, int] | None = None,
         kubernetes: str | None = None,
-        lustre: LustreMount | None = None,
+        mounts: Sequence[Mount] = (),
         signals: str | None = None,
     ) -> None:
         """Find the parameters.
@@ -82,7 +81,7 @@ class FirstBoot(Construct):
                 default none are looked for.
             kubernetes: minor version of the cluster of EKS that the nodes join, which their kubelet
                 must have; by default none.
-            lustre: file system to mount; by default none.
+            mounts: shared storage to mount; by default none.
             signals: logical id, in this stack, of the resource whose creation waits for the node;
                 by default none.
         """
@@ -90,12 +89,9 @@ class FirstBoot(Construct):
         self._cluster = cluster
         self._devices = devices
         self._kubernetes = kubernetes
-        self._lustre = lustre
+        self._mounts = mounts
         self._signals = signals
-        self.parameter_names: tuple[str, ...] = ()
-        if lustre:
-            prefix = parameter_prefix(lustre.name)
-            self.parameter_names = (f"{prefix}/dns-name", f"{prefix}/mount-name")
+        self.parameter_names = tuple(name for each in mounts for name in each.parameters.values())
 
     def add_to(self, user_data: ec2.MultipartUserData) -> None:
         """Add the settings of the first-boot program to what a node runs at boot."""
@@ -118,7 +114,7 @@ class FirstBoot(Construct):
     def script(self) -> str:
         """The script that writes the settings."""
         variables = {
-            "MOUNT": self._lustre.path if self._lustre else "",
+            "MOUNT": self._mounts[0].path if self._mounts else "",
             "SETTINGS": json.dumps(self._settings()),
         }
         lines = "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables.items())
@@ -135,13 +131,13 @@ class FirstBoot(Construct):
         if self._signals:
             # Its id: what a call by name is held against, the role does not name.
             settings["signals"] = {"stack": Aws.STACK_ID, "resource": self._signals}
-        if self._lustre:
-            dns_name, mount_name = self.parameter_names
-            settings["lustre"] = {
-                "mount": self._lustre.path,
-                "dns_name_parameter": dns_name,
-                "mount_name_parameter": mount_name,
-            }
-            if self._lustre.efa_interfaces:
-                settings["lustre"]["efa_interfaces"] = self._lustre.efa_interfaces
-        return settings
+        return settings | {each.kind.value: _settings(each) for each in self._mounts}
+
+
+def _settings(mount: Mount) -> dict[str, Any]:
+    settings: dict[str, Any] = {"mount": mount.path}
+    for what, name in mount.parameters.items():
+        settings[f"{what.replace('-', '_')}_parameter"] = name
+    if mount.efa_interfaces:
+        settings["efa_interfaces"] = mount.efa_interfaces
+    return settings

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from trainshed.plan.storage import parameter_prefix
+from trainshed.plan.storage import StorageKind, parameter_prefix
 
 
 def publish_lustre(scope: Construct, *, name: str, parameters: Mapping[str, str]) -> None:
@@ -20,7 +20,7 @@ def publish_lustre(scope: Construct, *, name: str, parameters: Mapping[str, str]
         ssm.StringParameter(
             scope,
             parameter.title().replace("-", ""),
-            parameter_name=f"{parameter_prefix(name)}/{parameter}",
+            parameter_name=f"{parameter_prefix(StorageKind.LUSTRE, name)}/{parameter}",
             string_value=value,
             description=f"Lustre file system {name}",
         )

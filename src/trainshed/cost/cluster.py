@@ -160,8 +160,9 @@ def _remarks(plan: ClusterPlan) -> Iterator[str]:
             f"{plan.capacity.target} is taken to hold {plan.nodes.max} "
             "instances, which are paid for whether they run or not"
         )
-    if plan.lustre and plan.lustre.existing:
-        yield f"{plan.lustre.existing} is there already; what it costs is not counted"
+    for storage in plan.storages:
+        if storage.existing:
+            yield f"{storage.existing} is there already; what it costs is not counted"
     if plan.network.vpc_id:
         yield f"{plan.network.vpc_id} is there already; its NAT gateways and endpoints are not "
         "counted"

@@ -82,11 +82,11 @@ def explain(plan: ClusterPlan, fleet: Fleet | None = None) -> Explanation:
     storage = f", {instance.local_storage_gb} GB local" if instance.local_storage_gb else ""
     network = plan.network
     # A stack that adds nothing to an existing VPC is empty, and the CDK CLI skips it.
-    filled = bool(network.cidr or network.default_security_group_id or plan.lustre)
+    filled = bool(network.cidr or network.default_security_group_id or plan.storages)
     stacks = (
         plan.prerequisites_stack_name,
         filled and network.stack_name,
-        plan.lustre and plan.lustre.stack_name,
+        *(each.stack_name for each in plan.storages),
         plan.control_plane and plan.control_plane.stack_name,
         plan.repository and plan.repository.stack_name,
         plan.name,

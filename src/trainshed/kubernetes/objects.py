@@ -51,7 +51,6 @@ from trainshed.kubernetes.queue import QueueObject, queue_objects
 
 # In the namespace of a cluster: whose it is.
 OWNER, OWNER_KEY = "trainshed", "cluster"
-LUSTRE_CLAIM = "lustre"
 _EDIT = "edit-jobs"
 _RBAC = "rbac.authorization.k8s.io"
 _YAML_WIDTH = 1000
@@ -96,7 +95,7 @@ class ObjectsPlan:
         service_account: of its jobs.
         accelerator: resource, and key of the nodes' taint.
         efa: its nodes have EFA.
-        lustre: where its nodes mount its file system, or None.
+        shared: where its nodes mount shared storage, by the name of its claim.
         editors: groups that submit and end jobs.
         viewers: groups that look at them.
         nodes: how many it has at most.
@@ -111,7 +110,7 @@ class ObjectsPlan:
     service_account: str
     accelerator: str
     efa: bool
-    lustre: str | None
+    shared: Mapping[str, str]
     editors: tuple[str, ...]
     viewers: tuple[str, ...]
     nodes: int
@@ -140,13 +139,13 @@ def cluster_objects(plan: ObjectsPlan) -> tuple[KubernetesObject, ...]:
             automountServiceAccountToken=False,
         ),
         *_access(plan, owned),
-        *_lustre(plan, owned),
+        *(each for claim, path in plan.shared.items() for each in _shared(plan, claim, path)),
         job_template(
             owned,
             plan.job,
             service_account=plan.service_account,
             taint=plan.accelerator,
-            claims={plan.lustre: LUSTRE_CLAIM} if plan.lustre else {},
+            claims={path: claim for claim, path in plan.shared.items()},
         ),
         *device_plugins(owned, region=plan.region, accelerator=plan.accelerator, efa=plan.efa),
         *queue_objects(owned, nodes=plan.nodes, resources=plan.job.resources),
@@ -219,16 +218,15 @@ def _groups(names: tuple[str, ...]) -> list[Subject]:
     return [Subject(apiGroup=_RBAC, kind="Group", name=name) for name in names]
 
 
-def _lustre(
-    plan: ObjectsPlan, owned: OwnedObjects
+def _shared(
+    plan: ObjectsPlan, claim: str, path: str
 ) -> Iterator[PersistentVolume | PersistentVolumeClaim]:
-    """Give jobs the file system that each node mounts at its first boot: no driver is needed.
+    """Give jobs the storage that each node mounts at its first boot: no driver is needed.
 
     The kubelet starts after the mount (docs/node-programs.md), so a pod never finds it empty.
     """
-    if not plan.lustre:
-        return
-    volume = owned.name(LUSTRE_CLAIM)
+    owned = plan.owned
+    volume = owned.name(claim)
     size, modes = {"storage": _SIZE}, ["ReadWriteMany"]
     here = NodeSelectorRequirement(key=CLUSTER_LABEL, operator="In", values=[plan.cluster])
     yield PersistentVolume(
@@ -239,15 +237,15 @@ def _lustre(
             # Data is never deleted with what points to it.
             persistentVolumeReclaimPolicy="Retain",
             storageClassName="",
-            local=LocalVolumeSource(path=plan.lustre),
+            local=LocalVolumeSource(path=path),
             nodeAffinity=VolumeNodeAffinity(
                 required=NodeSelector(nodeSelectorTerms=[NodeSelectorTerm(matchExpressions=[here])])
             ),
-            claimRef=ObjectReference(name=LUSTRE_CLAIM, namespace=plan.namespace),
+            claimRef=ObjectReference(name=claim, namespace=plan.namespace),
         ),
     )
     yield PersistentVolumeClaim(
-        metadata=owned.metadata(LUSTRE_CLAIM, plan.namespace),
+        metadata=owned.metadata(claim, plan.namespace),
         spec=PersistentVolumeClaimSpec(
             accessModes=modes,
             resources=VolumeResourceRequirements(requests=size),

@@ -11,7 +11,7 @@ from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.root_volume import RootVolumePlan
-from trainshed.plan.storage import LustreMount, LustrePlan
+from trainshed.plan.storage import LustrePlan, Mount, StorageKind, StoragePlan
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone
 
@@ -26,11 +26,13 @@ __all__ = [
     "Fleet",
     "ImagePlan",
     "JobsPlan",
-    "LustreMount",
     "LustrePlan",
+    "Mount",
     "NetworkPlan",
     "RepositoryPlan",
     "RootVolumePlan",
+    "StorageKind",
+    "StoragePlan",
     "SubnetPlan",
     "Zone",
     "load_fleet",

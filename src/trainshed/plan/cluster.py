@@ -1,6 +1,6 @@
 """The plan of one cluster."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from trainshed import catalogue
@@ -16,7 +16,6 @@ from trainshed.plan.capacity import CapacityPlan, plan_capacity
 from trainshed.plan.control_plane import ControlPlanePlan
 from trainshed.plan.job_access import JobAccessPlan, plan_job_access
 from trainshed.plan.jobs import JobsPlan, PlannedNode
-from trainshed.plan.lustre_efa import plan_lustre_efa
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes
 from trainshed.plan.region import region_problem
@@ -25,7 +24,8 @@ from trainshed.plan.root_volume import RootVolumePlan, plan_root_volume
 from trainshed.plan.scratch import plan_scratch
 from trainshed.plan.security import SecurityPlan, plan_security
 from trainshed.plan.stack_names import stack_name
-from trainshed.plan.storage import LustreMount, LustrePlan, plan_lustre
+from trainshed.plan.storage import LustrePlan, Mount, StoragePlan, plan_storage
+from trainshed.plan.storage.lustre_efa import plan_lustre_efa
 from trainshed.plan.zone import Zone, plan_zone
 from trainshed.spec import ClusterSpec, FindingsSpec, NodeRange, SpecError
 
@@ -53,7 +53,7 @@ class ClusterPlan:
         root_volume: of each node.
         network: the VPC.
         devices: how many of each kind a node must have to take jobs, see `node_devices`.
-        lustre: shared file system, or None.
+        storages: what its nodes share and mount, in the order in which they mount it.
         lustre_efa_interfaces: EFA interfaces of one node that reach it over EFA; 0 without.
         failed_boot_limit: how many nodes may fail to boot before no more are launched.
         failed_boot_hours: in how many hours these nodes are counted.
@@ -84,7 +84,7 @@ class ClusterPlan:
     root_volume: RootVolumePlan
     network: NetworkPlan
     devices: Mapping[str, int]
-    lustre: LustrePlan | None
+    storages: tuple[StoragePlan, ...]
     lustre_efa_interfaces: int
     failed_boot_limit: int
     failed_boot_hours: int
@@ -99,14 +99,21 @@ class ClusterPlan:
     decisions: tuple[Decision, ...]
 
     @property
-    def lustre_mount(self) -> LustreMount | None:
-        """What the nodes know of the file system, or None when there is none."""
-        if not self.lustre:
-            return None
-        return LustreMount(
-            name=self.lustre.name,
-            path=self.lustre.mount,
-            efa_interfaces=self.lustre_efa_interfaces,
+    def lustre(self) -> LustrePlan | None:
+        """The Lustre file system, or None when there is none."""
+        return _lustre(self.storages)
+
+    @property
+    def mounts(self) -> tuple[Mount, ...]:
+        """What the nodes know of the storage that they mount."""
+        return tuple(
+            Mount(
+                kind=each.kind,
+                name=each.name,
+                path=each.mount,
+                efa_interfaces=self.lustre_efa_interfaces if each is self.lustre else 0,
+            )
+            for each in self.storages
         )
 
     @property
@@ -178,7 +185,7 @@ def make_plan(
     instance = _instance(notes, region)
     zone = plan_zone(notes, region, instance)
     network = plan_network(notes, region, zone)
-    lustre = plan_lustre(notes, network.name, zone, instance)
+    storages = plan_storage(notes, network, zone, instance)
     capacity = plan_capacity(notes, instance, region)
     security = plan_security(notes, region)
     if not instance:
@@ -197,10 +204,11 @@ def make_plan(
         ", ".join(f"{count} {kind}" for kind, count in devices.items()),
         "a node on which one is missing, or does not answer, takes no job",
     )
-    lustre_efa_interfaces = plan_lustre_efa(notes, lustre, instance, interfaces)
+    lustre_efa_interfaces = plan_lustre_efa(notes, _lustre(storages), instance, interfaces)
     root_volume = plan_root_volume(notes, instance)
     scratch = plan_scratch(notes, instance)
-    folders = {"lustre": lustre and lustre.mount, "scratch": scratch, "unfit": UNFIT}
+    mounts = {each.kind.value: each.mount for each in storages}
+    folders = {**mounts, "scratch": scratch, "unfit": UNFIT}
     node = PlannedNode(
         instance=instance,
         interfaces=interfaces,
@@ -217,7 +225,7 @@ def make_plan(
         network,
         of_node=node_addresses(interfaces),
         of_job=of_orchestrator.job_addresses,
-        of_storage=lustre.interfaces if lustre else 0,
+        of_storage=sum(each.interfaces for each in storages),
     )
     tags = {"owner": spec.owner, **spec.tags}
     shown = ", ".join(f"{key}={value}" for key, value in tags.items())
@@ -241,7 +249,7 @@ def make_plan(
         root_volume=root_volume,
         network=network,
         devices=devices,
-        lustre=lustre,
+        storages=storages,
         lustre_efa_interfaces=lustre_efa_interfaces,
         failed_boot_limit=_failed_boot_limit(notes),
         failed_boot_hours=_FAILED_BOOT_HOURS,
@@ -255,6 +263,10 @@ def make_plan(
         findings=spec.findings,
         decisions=tuple(notes.decisions),
     )
+
+
+def _lustre(storages: Iterable[StoragePlan]) -> LustrePlan | None:
+    return next((each for each in storages if isinstance(each, LustrePlan)), None)
 
 
 def _nodes(spec: ClusterSpec) -> NodeRange:

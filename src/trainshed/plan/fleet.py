@@ -10,7 +10,7 @@ from trainshed.plan.control_plane import ControlPlanePlan
 from trainshed.plan.network import NetworkPlan
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.sharing import conflicts, duplicate_names
-from trainshed.plan.storage import LustrePlan
+from trainshed.plan.storage import StoragePlan
 from trainshed.spec import ClusterSpec, SpecError, read_spec
 
 
@@ -44,10 +44,9 @@ class Fleet:
         return merged
 
     @property
-    def file_systems(self) -> dict[str, LustrePlan]:
-        """Lustre file systems by stack name."""
-        found = (cluster.lustre for cluster in self.clusters if cluster.lustre)
-        return {lustre.stack_name: lustre for lustre in found}
+    def storages(self) -> dict[str, StoragePlan]:
+        """Shared storage by stack name."""
+        return {each.stack_name: each for cluster in self.clusters for each in cluster.storages}
 
     @property
     def control_planes(self) -> dict[str, ControlPlanePlan]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from trainshed.documents.problems import Problem
 from trainshed.plan.cluster import ClusterPlan
-from trainshed.plan.lustre_efa import CONNECTIONS_MAX
 from trainshed.plan.network import larger_range
+from trainshed.plan.storage.lustre_efa import CONNECTIONS_MAX
 from trainshed.plan.tags import shared_tag_problems
 from trainshed.plan.zone import Zone
 from trainshed.spec import ClusterSpec
@@ -87,10 +87,8 @@ def _stacks(cluster: ClusterPlan) -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "name", cluster.prerequisites_stack_name, {"its part": "the prerequisites"}
     network = replace(cluster.network, subnets=(), control_plane_subnets=(), endpoint_services=())
     yield "network", network.stack_name, place | asdict(network)
-    if cluster.lustre:
-        lustre = asdict(cluster.lustre)
-        new = dict(lustre.pop("new") or {})
-        yield "storage.lustre", cluster.lustre.stack_name, place | new | lustre
+    for storage in cluster.storages:
+        yield storage.field, storage.stack_name, place | storage.shared_facts
     if cluster.control_plane:
         # Its subnets follow from the zone of the nodes.
         zone = {"zone": cluster.zone.name}
@@ -226,7 +224,7 @@ def _crowded(stack_name: str, sharers: Sequence[ClusterPlan]) -> Iterator[Proble
 def addresses_of(clusters: Sequence[ClusterPlan]) -> int:
     """Count the addresses that clusters take at their largest, in a subnet that they share."""
     services = {name for cluster in clusters for name in cluster.network.endpoint_services}
-    storage = {c.lustre.stack_name: c.lustre.interfaces for c in clusters if c.lustre}
+    storage = {each.stack_name: each.interfaces for c in clusters for each in c.storages}
     return sum(c.addresses for c in clusters) + len(services) + sum(storage.values())
 
 

@@ -90,7 +90,7 @@ def _group(subject: Subject) -> list[str]:
 def _stacks(subject: Subject) -> list[str]:
     plan = subject.plan
     repository = [plan.repository.stack_name] if plan.repository else []
-    storage = [plan.lustre.stack_name] if plan.lustre else []
+    storage = [each.stack_name for each in plan.storages]
     kubernetes = [plan.control_plane.stack_name] if plan.control_plane else []
     names = [plan.name, plan.network.stack_name, *kubernetes, *repository, *storage]
     return [_arn(plan, "cloudformation", f"stack/{name}/*") for name in names]

@@ -27,9 +27,10 @@ def work_on(plan: ClusterPlan, ready_job: str, nodes: int, given: Mapping[str, s
             f"ready job {ready_job} runs in our container images, and jobs of {plan.name} run "
             f"on the nodes themselves (orchestrator: {plan.orchestrator}); submit a command"
         )
-    mount = plan.lustre_mount
     job_nodes = JobNodes(
-        instance=plan.instance, count=nodes, shared_folder=mount.path if mount else None
+        instance=plan.instance,
+        count=nodes,
+        shared_folder=plan.lustre.mount if plan.lustre else None,
     )
     return found.work(job_nodes, found.read(given))
 

@@ -54,11 +54,13 @@ def total_cost(before: Fleet, after: Fleet, refused: Collection[str]) -> CostCha
 def _as_deployed(
     before: ClusterPlan | None, after: ClusterPlan, refused: Collection[str]
 ) -> ClusterPlan:
-    """Return a cluster with the file system that it keeps where another is refused."""
-    kept = before and before.lustre
-    if kept and after.lustre and kept.stack_name == after.lustre.stack_name in refused:
-        return replace(after, lustre=kept)
-    return after
+    """Return a cluster with the storage that it keeps where a change of that is refused."""
+    kept = {each.stack_name: each for each in (before.storages if before else ())}
+    storages = tuple(
+        kept.get(each.stack_name, each) if each.stack_name in refused else each
+        for each in after.storages
+    )
+    return replace(after, storages=storages)
 
 
 def _change(

@@ -160,7 +160,7 @@ def _left_behind(before: Side, after: Side) -> Iterator[str]:
 
 def _kept(before: Side, refused: Set[str]) -> Iterator[str]:
     """Say which file systems stay as they are, so that they cost what they cost."""
-    storage = {each.lustre.stack_name for each in before.fleet.clusters if each.lustre}
+    storage = {*before.fleet.storages}
     if names := ", ".join(sorted(storage & refused)):
         yield (
             f"the deployment of {names} fails, so the costs after the change count its file "

@@ -1,6 +1,6 @@
 """What stays when a cluster's stacks are deleted, and whether it still costs."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trainshed.aws import Region, accepting
@@ -28,30 +28,6 @@ class Kept:
     size: str
     cost: str
     why: str
-
-
-def kept_file_systems(
-    region: Region, name: str, file_system_ids: Collection[str]
-) -> Iterator[Kept]:
-    """Name the file systems with these ids, and those that stacks made under a name."""
-    tag = {"Key": "trainshed:lustre", "Value": name}
-    for each in region.pages("fsx", "describe_file_systems", "FileSystems"):
-        ours = each["FileSystemId"] in file_system_ids or tag in each.get("Tags", ())
-        if not ours or each["Lifecycle"] == "DELETING":
-            continue
-        lustre = each["LustreConfiguration"]
-        throughput = lustre.get("PerUnitStorageThroughput")
-        speed = f", {throughput} MB/s per TiB" if throughput else ""
-        file_system_id = each["FileSystemId"]
-        yield Kept(
-            what="file system",
-            name=file_system_id,
-            # Intelligent-Tiering has no fixed size.
-            size=f"{each.get('StorageCapacity', 'elastic')} GiB {lustre['DeploymentType']}{speed}",
-            cost="bills for its whole size by the hour, until it is deleted",
-            why=f"your data is on it; use it again with storage.lustre.existing: {file_system_id}, "
-            f"or delete it: aws fsx delete-file-system --file-system-id {file_system_id}",
-        )
 
 
 def kept_repositories(region: Region, repository: RepositoryPlan) -> Iterator[Kept]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from trainshed.account.deployed_stacks import DeployedStack, find_stack, importers
 from trainshed.aws import Region
@@ -11,13 +12,14 @@ from trainshed.jobs.scheduler import UnseenJobs, scheduler_of
 from trainshed.orchestrators import Orchestrator, traits
 from trainshed.plan import ClusterPlan
 from trainshed.plan.stack_names import stack_name
-from trainshed.plan.storage import CLIENTS_GROUP
+from trainshed.plan.storage import STORAGES, StoragePlan
 from trainshed.teardown.control_planes import (
     cluster_name,
     kept_of_control_plane,
     unused_control_planes,
 )
-from trainshed.teardown.kept import FLOW_LOGS, Kept, kept_file_systems, kept_logs, kept_repositories
+from trainshed.teardown.kept import FLOW_LOGS, Kept, kept_logs, kept_repositories
+from trainshed.teardown.kept_storage import kept_storage
 from trainshed.teardown.kubernetes import MadeByKubernetes, made_by_kubernetes
 from trainshed.teardown.networks import (
     file_systems_in,
@@ -27,6 +29,9 @@ from trainshed.teardown.networks import (
     unused_networks,
 )
 from trainshed.teardown.shared_control_plane import InKubernetes, look_at_everything, look_at_jobs
+
+# The deployed stack of each kind of storage, if there is one.
+Storages: TypeAlias = Mapping[type[StoragePlan], DeployedStack | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +86,10 @@ def survey(
     if only in {each.name for each in unused_planes}:
         names["control plane"] = str(only)
     found = {kind: find_stack(region, name) for kind, name in names.items()}
-    compute, storage, kubernetes = found["compute"], found["storage"], found["control plane"]
+    compute, kubernetes = found["compute"], found["control plane"]
+    storages = {each: found[each.kind.value] for each in STORAGES}
     planned = cluster.network.stack_name
-    networks = networks_of(region, planned, filter(None, (compute, storage)))
+    networks = networks_of(region, planned, filter(None, (compute, *storages.values())))
     known = {*names.values(), planned, *(each.name for each in networks)}
     unused = unused_networks(region, known | {each.network.stack_name for each in others})
     if only and only not in known:
@@ -92,7 +98,7 @@ def survey(
     if only and only not in known:
         known |= {each.name for each in unused_planes}
         raise UnknownName(f"stack of {cluster.name}", only, sorted(known))
-    users = _users(region, names, storage, kubernetes, networks, others)
+    users = _users(region, names, storages, kubernetes, networks, others)
     eks_cluster = cluster_name(kubernetes, cluster.control_plane)
     made = made_by_kubernetes(region, eks_cluster) if eks_cluster else ()
     removed: list[DeployedStack] = []
@@ -113,7 +119,7 @@ def survey(
             raise Failure(f"{stack.name} is {stack.status}; try again when that is over")
     staying = {each.name for each in kept}
     gone = {name for name in known if only in (None, name)} - staying
-    kept += _left_behind(region, cluster, names, storage, gone)
+    kept += _left_behind(region, cluster, names, storages, gone)
     if eks_cluster and names["control plane"] in gone:
         kept += kept_of_control_plane(region, kubernetes, eks_cluster)
         kept += (each.kept for each in made)
@@ -204,13 +210,15 @@ def _names(cluster: ClusterPlan) -> dict[str, str]:
         "control plane": cluster.control_plane.stack_name
         if cluster.control_plane
         else stack_name(cluster.short_name, "ControlPlane"),
-        "storage": stack_name(_lustre_name(cluster), "Storage"),
+        **{each.kind.value: each.stack_for(_storage_name(cluster, each)) for each in STORAGES},
         "containers": cluster.own_repository.stack_name,
     }
 
 
-def _lustre_name(cluster: ClusterPlan) -> str:
-    return cluster.lustre.name if cluster.lustre else cluster.short_name
+def _storage_name(cluster: ClusterPlan, kind: type[StoragePlan]) -> str:
+    """Return what a cluster's storage of a kind is shared by, or was before it left its file."""
+    names = (each.name for each in cluster.storages if isinstance(each, kind))
+    return next(names, cluster.short_name)
 
 
 def _check_account(region: Region, cluster: ClusterPlan) -> None:
@@ -225,7 +233,7 @@ def _check_account(region: Region, cluster: ClusterPlan) -> None:
 def _users(
     region: Region,
     names: Mapping[str, str],
-    storage: DeployedStack | None,
+    storages: Storages,
     kubernetes: DeployedStack | None,
     networks: Iterable[DeployedStack],
     others: Iterable[ClusterPlan],
@@ -248,9 +256,10 @@ def _users(
         users[network.name] = set().union(*imports.values())
         users[network.name] |= {c.name for c in there if c.network.stack_name == network.name}
         for export, importing in imports.items():
-            # Nodes mount a file system in the group of its clients, which the network exports.
-            if storage and CLIENTS_GROUP in export and storage.name in importing:
-                users[storage.name] |= importing - {storage.name}
+            # Nodes mount storage in the group of its clients, which the network exports.
+            for kind, storage in storages.items():
+                if storage and kind.clients_group in export and storage.name in importing:
+                    users[storage.name] |= importing - {storage.name}
     return users
 
 
@@ -258,15 +267,16 @@ def _left_behind(
     region: Region,
     cluster: ClusterPlan,
     names: Mapping[str, str],
-    storage: DeployedStack | None,
+    storages: Storages,
     gone: Collection[str],
 ) -> Iterator[Kept]:
     """Name what stays of stacks that are gone, or go: it is there after their deletion, too."""
-    if names["storage"] in gone:
-        ids = set(storage.ids("AWS::FSx::FileSystem", "Custom::ExistingLustre") if storage else ())
-        if cluster.lustre and cluster.lustre.existing:
-            ids.add(cluster.lustre.existing)
-        yield from kept_file_systems(region, _lustre_name(cluster), ids)
+    for kind, stack in storages.items():
+        if names[kind.kind.value] in gone:
+            types = kind.resource_type, f"Custom::Existing{kind.kind.value.title()}"
+            ids = {*(stack.ids(*types) if stack else ())}
+            ids |= {s.existing for s in cluster.storages if isinstance(s, kind) and s.existing}
+            yield from kept_storage(region, kind.kind, _storage_name(cluster, kind), ids)
     if names["containers"] in gone:
         yield from kept_repositories(region, cluster.own_repository)
     if names["compute"] in gone:

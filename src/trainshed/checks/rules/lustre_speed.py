@@ -7,7 +7,7 @@ from trainshed.checks import clusters
 from trainshed.checks.file_system import new_file_system, sustained_throughput
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import ClusterPlan
-from trainshed.plan.lustre_efa import CONNECTIONS_MAX
+from trainshed.plan.storage.lustre_efa import CONNECTIONS_MAX
 
 _LUSTRE = ("storage", "lustre")
 _PERFORMANCE = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html"

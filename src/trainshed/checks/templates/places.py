@@ -37,8 +37,8 @@ def stack_owners(
             plan.prerequisites_stack_name: ("instance", "ami"),
             plan.network.stack_name: ("network",),
         }
-        if plan.lustre:
-            fields[plan.lustre.stack_name] = ("storage", "lustre")
+        for storage in plan.storages:
+            fields[storage.stack_name] = tuple(storage.field.split("."))
         if plan.repository:
             fields[plan.repository.stack_name] = ("image",)
         if plan.control_plane:

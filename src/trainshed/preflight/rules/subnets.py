@@ -6,6 +6,7 @@ from typing import Any
 from trainshed.account.deployed_stacks import find_stack
 from trainshed.aws import accepting
 from trainshed.findings import Severity, Violation, rule
+from trainshed.plan import StoragePlan
 from trainshed.preflight.rules.capacity import own_nodes
 from trainshed.preflight.subject import Subject, accounts
 
@@ -91,10 +92,10 @@ def free_addresses(subject: Subject) -> Iterator[Violation]:
     plan = subject.plan
     if plan.network.subnet_id is None or not (subnet := existing_subnet(subject)):
         return
-    storage = plan.lustre.interfaces if plan.lustre else 0
+    storage = sum(each.interfaces for each in plan.storages)
     free = subnet["AvailableIpAddressCount"]
-    if storage and plan.addresses + storage > free and _has_file_system(subject):
-        storage = 0
+    if storage and plan.addresses + storage > free:
+        storage = sum(e.interfaces for e in plan.storages if not _is_deployed(subject, e))
     needed = plan.addresses + storage
     if needed > free:
         needed -= own_nodes(subject) * plan.addresses_per_node
@@ -109,8 +110,7 @@ def free_addresses(subject: Subject) -> Iterator[Violation]:
         )
 
 
-def _has_file_system(subject: Subject) -> bool:
-    """Whether the file system is deployed, so that it has its addresses."""
-    lustre = subject.plan.lustre
-    stack = find_stack(subject.aws, lustre.stack_name) if lustre else None
-    return stack is not None and bool(stack.ids("AWS::FSx::FileSystem"))
+def _is_deployed(subject: Subject, storage: StoragePlan) -> bool:
+    """Whether storage is deployed, so that it has its addresses."""
+    stack = find_stack(subject.aws, storage.stack_name)
+    return stack is not None and bool(stack.ids(storage.resource_type))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from trainshed.catalogue import InstanceType
 from trainshed.interfaces import NetworkInterface
 from trainshed.plan.notes import Notes
-from trainshed.plan.storage import LustrePlan
+from trainshed.plan.storage.lustre import LustrePlan
 
 # FSx for Lustre user guide, "Configuring EFA clients", step 4: each interface of each client counts
 # as one connection.

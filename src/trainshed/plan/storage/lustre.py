@@ -5,56 +5,34 @@ from dataclasses import dataclass
 from trainshed.catalogue import InstanceType
 from trainshed.catalogue.lustre import SCRATCH_THROUGHPUT, SSD_SIZES, THROUGHPUTS, efa_sizes
 from trainshed.plan.notes import Notes, origin
-from trainshed.plan.stack_names import stack_name
+from trainshed.plan.storage.model import StorageKind, StoragePlan
 from trainshed.plan.zone import Zone
 from trainshed.spec import DeploymentType, LustreSpec
 
 # FSx for Lustre API reference, CreateFileSystem and CreateFileSystemLustreConfiguration.
 _METADATA_IOPS = (1500, 3000, 6000, *range(12000, 192001, 12000))
 
-# Ends the construct id of a file system's group of clients in its network's stack. CDK puts it into
-# the name of the export by which storage and nodes know the group.
-CLIENTS_GROUP = "StorageClients"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LustreMount:
-    """What a node knows of a file system that it mounts.
-
-    Attributes:
-        name: what clusters share it by.
-        path: where nodes and containers see it.
-        efa_interfaces: how many EFA interfaces of the node reach it; none is TCP.
-    """
-
-    name: str
-    path: str
-    efa_interfaces: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LustrePlan:
+class LustrePlan(StoragePlan):
     """An FSx for Lustre file system, and where it is.
 
     Attributes:
-        name: what clusters share it by.
-        stack_name: stack that owns a new one, or lets the nodes in to an existing one.
-        network: name of the network that it is in.
-        zone: the zone that a new one is in.
-        existing: id of one that is there already.
         new: settings of a new one, with the throughput that it gets.
-        mount: where nodes and containers see it.
-        efa: it is reached over EFA.
     """
 
-    name: str
-    stack_name: str
-    network: str
-    zone: Zone | None
-    existing: str | None
+    kind = StorageKind.LUSTRE
+    title = "Lustre file system"
+    resource_type = "AWS::FSx::FileSystem"
+    stack_suffix = "Storage"
+    clients_group = "StorageClients"
+
     new: LustreSpec | None
-    mount: str
-    efa: bool
+
+    @property
+    def exported_as(self) -> str:
+        """What its network's stack calls the group of its clients, deployed ones too."""
+        return f"file system {self.name}"
 
     @property
     def interfaces(self) -> int:
@@ -65,19 +43,14 @@ class LustrePlan:
         return self.new.capacity_gib // 1200 + 1 if self.new else 0
 
 
-def parameter_prefix(name: str) -> str:
-    """Return the SSM path of the mount parameters of a file system that clusters share by name."""
-    return f"/trainshed/lustre/{name}"
-
-
 def plan_lustre(
-    notes: Notes, network: str, zone: Zone | None, instance: InstanceType | None
-) -> LustrePlan | None:
-    """Resolve `storage.lustre`; None when there is none."""
-    asked = notes.spec.storage.lustre
-    if asked is None:
-        notes.decide("storage", "none", "storage.lustre is not given")
-        return None
+    notes: Notes,
+    asked: LustreSpec,
+    network: str,
+    zone: Zone | None,
+    instance: InstanceType | None,
+) -> LustrePlan:
+    """Resolve `storage.lustre`."""
     if asked.efa:
         _check_efa_client(notes, instance)
     if asked.existing:
@@ -90,7 +63,7 @@ def plan_lustre(
     name = asked.name or notes.spec.short_name
     return LustrePlan(
         name=name,
-        stack_name=stack_name(name, "Storage"),
+        stack_name=LustrePlan.stack_for(name),
         network=network,
         zone=None if asked.existing else zone,
         existing=asked.existing,

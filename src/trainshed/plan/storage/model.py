@@ -1,0 +1,111 @@
+"""What all shared storage of a cluster has in common, and what a node knows of it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from trainshed.plan.stack_names import stack_name
+from trainshed.plan.zone import Zone
+
+
+class StorageKind(StrEnum):
+    """Kinds of shared storage, by their field in `storage`; a cluster has one of each at most."""
+
+    LUSTRE = "lustre"
+
+
+# By kind: what its stack publishes to Parameter Store, and its nodes read at boot.
+_PUBLISHED: Mapping[StorageKind, tuple[str, ...]] = {
+    StorageKind.LUSTRE: ("dns-name", "mount-name"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mount:
+    """What a node knows of shared storage that it mounts.
+
+    Attributes:
+        kind: of the storage.
+        name: what clusters share it by.
+        path: where nodes and containers see it.
+        efa_interfaces: how many EFA interfaces of the node reach it; none is TCP.
+    """
+
+    kind: StorageKind
+    name: str
+    path: str
+    efa_interfaces: int = 0
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """SSM parameters that say what is mounted: their full names by what each holds."""
+        prefix = parameter_prefix(self.kind, self.name)
+        return {each: f"{prefix}/{each}" for each in _PUBLISHED[self.kind]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoragePlan:
+    """Shared storage of one kind, and where it is.
+
+    Attributes:
+        name: what clusters share it by.
+        stack_name: stack that owns new storage, or lets the nodes in to existing storage.
+        network: name of the network that it is in.
+        zone: the zone that new storage is in; None where it has no zone of its own.
+        existing: id of what is there already.
+        mount: where nodes and containers see it.
+        efa: nodes reach it over EFA.
+    """
+
+    kind: ClassVar[StorageKind]
+    # As sentences call it.
+    title: ClassVar[str]
+    # Of its own resource, whose data is kept.
+    resource_type: ClassVar[str]
+    # Ends the name of its stack.
+    stack_suffix: ClassVar[str]
+    # Ends the construct id of the group of its clients in its network's stack. CDK puts it into the
+    # name of the export by which storage and nodes know the group.
+    clients_group: ClassVar[str]
+
+    name: str
+    stack_name: str
+    network: str
+    zone: Zone | None
+    existing: str | None
+    mount: str
+    efa: bool = False
+
+    @property
+    def interfaces(self) -> int:
+        """Further addresses that new storage takes in the nodes' subnet, about."""
+        raise NotImplementedError
+
+    @property
+    def field(self) -> str:
+        """The field of the cluster file that asks for it."""
+        return f"storage.{self.kind}"
+
+    @property
+    def exported_as(self) -> str:
+        """What its network's stack calls the group of its clients when it must not go."""
+        return f"{self.title} {self.name}"
+
+    @classmethod
+    def stack_for(cls, name: str) -> str:
+        """Name the stack of storage that clusters share by name."""
+        return stack_name(name, cls.stack_suffix)
+
+    @property
+    def shared_facts(self) -> dict[str, Any]:
+        """What clusters that share it must agree on."""
+        facts = asdict(self)
+        # Of storage that is there already, the settings of new storage are not known.
+        new = facts.pop("new", None)
+        return dict(new or {}) | facts
+
+
+def parameter_prefix(kind: StorageKind, name: str) -> str:
+    """Return the SSM path of the parameters of storage that clusters share by name."""
+    return f"/trainshed/{kind}/{name}"

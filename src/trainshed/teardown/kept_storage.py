@@ -1,0 +1,39 @@
+"""Shared storage that stays when its stack is deleted, because data is on it."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from trainshed.aws import Region
+from trainshed.plan.storage import StorageKind
+from trainshed.teardown.kept import Kept
+
+
+def kept_storage(
+    region: Region, kind: StorageKind, name: str, ids: Collection[str]
+) -> Iterator[Kept]:
+    """Name the storage of a kind with these ids, and what stacks made under a name."""
+    yield from _KEPT[kind](region, {"Key": f"trainshed:{kind}", "Value": name}, ids)
+
+
+def _kept_lustre(region: Region, tag: Mapping[str, str], ids: Collection[str]) -> Iterator[Kept]:
+    for each in region.pages("fsx", "describe_file_systems", "FileSystems"):
+        ours = each["FileSystemId"] in ids or tag in each.get("Tags", ())
+        if not ours or each["FileSystemType"] != "LUSTRE" or each["Lifecycle"] == "DELETING":
+            continue
+        lustre = each["LustreConfiguration"]
+        throughput = lustre.get("PerUnitStorageThroughput")
+        speed = f", {throughput} MB/s per TiB" if throughput else ""
+        file_system_id = each["FileSystemId"]
+        yield Kept(
+            what="file system",
+            name=file_system_id,
+            # Intelligent-Tiering has no fixed size.
+            size=f"{each.get('StorageCapacity', 'elastic')} GiB {lustre['DeploymentType']}{speed}",
+            cost="bills for its whole size by the hour, until it is deleted",
+            why=f"your data is on it; use it again with storage.lustre.existing: {file_system_id}, "
+            f"or delete it: aws fsx delete-file-system --file-system-id {file_system_id}",
+        )
+
+
+_KEPT: Mapping[
+    StorageKind, Callable[[Region, Mapping[str, str], Collection[str]], Iterator[Kept]]
+] = {StorageKind.LUSTRE: _kept_lustre}
