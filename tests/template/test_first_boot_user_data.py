@@ -111,10 +111,10 @@ def test_the_program_of_the_ami_understands_its_configuration(node: Node) -> Non
 
     assert read.stdout.strip() == (
         "Settings(region='us-west-2', cluster='', devices={}, kubernetes='', scratch=True, "
-        "lustre=Lustre(mount='/fsx', "
-        "dns_name_parameter='/trainshed/lustre/train/dns-name', "
-        "mount_name_parameter='/trainshed/lustre/train/mount-name', wait_seconds=1800, "
-        "efa_interfaces=0), signals=None)"
+        "mounts=(Mount(kind='lustre', path='/fsx', "
+        "parameters={'dns_name': '/trainshed/lustre/train/dns-name', "
+        "'mount_name': '/trainshed/lustre/train/mount-name'}, wait_seconds=1800, "
+        "efa_interfaces=0),), signals=None)"
     )
 
 
@@ -133,7 +133,7 @@ def test_the_ami_learns_whose_node_it_is_on_and_which_devices_that_must_have(
 
     assert read.stdout.strip() == (
         "Settings(region='us-west-2', cluster='Train', devices={'efa': 8, 'neuron': 16}, "
-        "kubernetes='1.35', scratch=True, lustre=None, signals=None)"
+        "kubernetes='1.35', scratch=True, mounts=(), signals=None)"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trainshed_node.lustre import HELD
+from trainshed_node.mounts import HELD
 from trainshed_node.pci import ACCELERATORS, NVSWITCHES, Card, count
 from trainshed_node.recipe import Recipe
 from trainshed_node.results import BOOT, FAILED, OK, Result, verdict

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from trainshed_node.errors import NodeError
 from trainshed_node.system import has_command, run
+from trainshed_node.write_probe import must_be_writable
 
 SCRATCH = Path("/scratch")
 # EC2 user guide, "NVMe instance store volumes": EBS volumes say "Amazon Elastic Block Store".
@@ -42,7 +42,7 @@ def set_up_scratch(log: Log) -> None:
     """
     if SCRATCH.is_mount():
         log(f"{SCRATCH}: is mounted already")
-        _must_be_writable()
+        must_be_writable(SCRATCH, log)
         return
     disks = _instance_store()
     if not disks:
@@ -53,7 +53,7 @@ def set_up_scratch(log: Log) -> None:
         return
     device = _found_again(disks, log) or _made(disks, log)
     if device:
-        _mount(device)
+        _mount(device, log)
         log(f"{SCRATCH}: mounted {device}")
 
 
@@ -174,22 +174,11 @@ def _signature(device: str) -> dict[str, str]:
     return {key: value for key, _, value in pairs}
 
 
-def _mount(device: str) -> None:
+def _mount(device: str, log: Log) -> None:
     SCRATCH.mkdir(exist_ok=True)
     _must("mount", "-o", "noatime", device, str(SCRATCH))
-    _must_be_writable()
+    must_be_writable(SCRATCH, log)
     SCRATCH.chmod(0o1777)
-
-
-def _must_be_writable() -> None:
-    """A file system with errors, or on a disk that takes no writes, is mounted read-only."""
-    try:
-        with tempfile.TemporaryFile(dir=SCRATCH):
-            pass
-    except OSError as error:
-        raise NodeError(
-            str(SCRATCH), f"cannot be written ({error.strerror}); see the kernel's log"
-        ) from None
 
 
 def _must(*command: str) -> None:

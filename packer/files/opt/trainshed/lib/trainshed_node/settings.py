@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,21 +16,28 @@ SETTINGS = Path("/etc/trainshed/first-boot.json")
 _WAIT_SECONDS = 1800
 
 
+# By kind of shared storage, in the order in which it is mounted: what its SSM parameters hold.
+_PARAMETERS: Mapping[str, tuple[str, ...]] = {
+    "lustre": ("dns_name", "mount_name"),
+    "efs": ("file_system_id",),
+}
+
+
 @dataclass(frozen=True)
-class Lustre:
-    """Where an FSx for Lustre file system is, and where nodes and containers see it.
+class Mount:
+    """Where shared storage is, and where nodes and containers see it.
 
     Attributes:
-        mount: directory, for instance `/fsx`.
-        dns_name_parameter: SSM parameter with the DNS name of the file system.
-        mount_name_parameter: SSM parameter with its mount name.
+        kind: of the storage, for instance `lustre`.
+        path: directory, for instance `/fsx`.
+        parameters: names of the SSM parameters that say what to mount, by what they hold.
         wait_seconds: how long to wait for the parameters and the mount, together.
         efa_interfaces: EFA interfaces to reach it with; 0 for TCP alone.
     """
 
-    mount: str
-    dns_name_parameter: str
-    mount_name_parameter: str
+    kind: str
+    path: str
+    parameters: Mapping[str, str]
     wait_seconds: float
     efa_interfaces: int
 
@@ -60,7 +67,7 @@ class Settings:
             empty for none.
         scratch: assemble the instance store; off where something else owns it, such as nodeadm
             with `localStorage`.
-        lustre: file system to mount, if any.
+        mounts: shared storage to mount, in this order.
         signals: what to signal when the boot went well, if anything.
     """
 
@@ -69,7 +76,7 @@ class Settings:
     devices: Mapping[str, int]
     kubernetes: str
     scratch: bool
-    lustre: Lustre | None
+    mounts: tuple[Mount, ...]
     signals: Signal | None
 
 
@@ -81,19 +88,19 @@ def read_settings(path: Path = SETTINGS) -> Settings:
     """
     document = read_object(path) if path.exists() else {}
     where = str(path)
-    known = {"region", "cluster", "devices", "kubernetes", "lustre", "scratch", "signals"}
-    _only(document, known, where)
+    known = {"region", "cluster", "devices", "kubernetes", "scratch", "signals"}
+    _only(document, known | _PARAMETERS.keys(), where)
     scratch = document.get("scratch", True)
     if not isinstance(scratch, bool):
         raise NodeError(where, f"scratch must be true or false, not {scratch!r}; correct it")
-    calls = document.keys() & {"cluster", "lustre", "signals"}
+    calls = document.keys() & {"cluster", "signals", *_PARAMETERS}
     return Settings(
         region=text(document, "region", where) if calls else "",
         cluster=text(document, "cluster", where) if "cluster" in document else "",
         devices=device_counts(_object(document, "devices", where) or {}, f"{where}: devices"),
         kubernetes=text(document, "kubernetes", where) if "kubernetes" in document else "",
         scratch=scratch,
-        lustre=_lustre(document, where),
+        mounts=tuple(_mounts(document, where)),
         signals=_signal(document, where),
     )
 
@@ -112,23 +119,26 @@ def device_counts(entry: dict[str, Any], where: str) -> dict[str, int]:
     return {kind: _whole_number(entry, kind, where) for kind in entry}
 
 
-def _lustre(document: dict[str, Any], where: str) -> Lustre | None:
-    entry = _object(document, "lustre", where)
-    if entry is None:
-        return None
-    where = f"{where}: lustre"
-    names = ("mount", "dns_name_parameter", "mount_name_parameter")
-    _only(entry, {*names, "wait_seconds", "efa_interfaces"}, where)
-    mount, dns_name, mount_name = (text(entry, name, where) for name in names)
-    if not mount.startswith("/") or mount == "/":
-        raise NodeError(where, f"mount must be an absolute path, not {mount!r}; correct it")
+def _mounts(document: dict[str, Any], where: str) -> Iterator[Mount]:
+    for kind in _PARAMETERS:
+        entry = _object(document, kind, where)
+        if entry is not None:
+            yield _mount(kind, entry, f"{where}: {kind}")
+
+
+def _mount(kind: str, entry: dict[str, Any], where: str) -> Mount:
+    keys = {what: f"{what}_parameter" for what in _PARAMETERS[kind]}
+    _only(entry, {"mount", *keys.values(), "wait_seconds", "efa_interfaces"}, where)
+    path = text(entry, "mount", where)
+    if not path.startswith("/") or path == "/":
+        raise NodeError(where, f"mount must be an absolute path, not {path!r}; correct it")
     wait = entry.get("wait_seconds", _WAIT_SECONDS)
     if isinstance(wait, bool) or not isinstance(wait, (int, float)) or wait < 0:
         raise NodeError(where, f"wait_seconds must be a number, not {wait!r}; correct it")
-    return Lustre(
-        mount=mount,
-        dns_name_parameter=dns_name,
-        mount_name_parameter=mount_name,
+    return Mount(
+        kind=kind,
+        path=path,
+        parameters={what: text(entry, key, where) for what, key in keys.items()},
         wait_seconds=wait,
         efa_interfaces=_whole_number(entry, "efa_interfaces", where),
     )

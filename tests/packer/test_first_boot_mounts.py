@@ -1,0 +1,144 @@
+"""Shared storage of every kind at the boot of a node, and what is the same for all of it.
+
+The real program runs in a root of its own. This kernel knows neither NFS nor Lustre, so mount(8)
+mounts a memory file system in their place: what is proven is what the program asks of it, and what
+it does before and after.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import skips
+from node_root import NodeRoot, needs_namespaces
+
+pytestmark = needs_namespaces
+
+VALUES = {
+    "/trainshed/efs/train/file-system-id": "fs-0123456789abcdef0",
+    "/trainshed/lustre/train/dns-name": "fs-1.fsx.us-west-2.amazonaws.com",
+    "/trainshed/lustre/train/mount-name": "abcdefgh",
+}
+LUSTRE = {
+    "mount": "/fsx",
+    "dns_name_parameter": "/trainshed/lustre/train/dns-name",
+    "mount_name_parameter": "/trainshed/lustre/train/mount-name",
+}
+EFS = {"mount": "/home", "file_system_id_parameter": "/trainshed/efs/train/file-system-id"}
+# As mount(8) of the stand-in: the last word is the mount point.
+MOUNT = """echo "mount $*" >>/run/calls
+for path; do :; done
+case $2 in lustre|efs) exec /usr/bin/mount -t tmpfs -o mode=0755%s none "$path" ;; esac
+exec /usr/bin/mount "$@"
+"""
+USERS = """root:x:0:0:root:/root:/bin/bash
+ec2-user:x:1000:1000::/home/ec2-user:/bin/bash
+nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin
+"""
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> NodeRoot:
+    """A machine with the clients of every kind of storage, and one user."""
+    made = NodeRoot.make(tmp_path)
+    parameters = [{"Name": name, "Value": value} for name, value in VALUES.items()]
+    made.command("systemctl", "")
+    made.command("aws", f"cat <<'EOF'\n{json.dumps({'Parameters': parameters})}\nEOF\n")
+    for client in ("mount.lustre", "mount.efs"):
+        made.command(client, "")
+    made.command("mount", MOUNT % "")
+    made.write("etc/passwd", USERS)
+    made.write("etc/skel/.bashrc", "umask 022\n")
+    return made
+
+
+def boot(
+    machine: NodeRoot, storage: Mapping[str, object], then: str = "true"
+) -> tuple[int, str, str, list[str]]:
+    """Boot with some storage; return the exit code, what was said, and the calls of mount(8)."""
+    document = {"region": "us-west-2", "scratch": False, **storage}
+    machine.write("etc/trainshed/first-boot.json", json.dumps(document))
+    calls = machine.path / "run/calls"
+    calls.write_text("")
+    done = machine.shell(f"/opt/trainshed/first-boot && {{ {then}; }}")
+    return done.returncode, done.stdout, done.stderr, calls.read_text().splitlines()
+
+
+def test_efs_is_mounted_through_tls_by_its_id(machine: NodeRoot) -> None:
+    code, _, error, calls = boot(machine, {"efs": EFS})
+
+    assert code == 0, error
+    assert calls == ["mount -t efs -o tls,noatime,_netdev fs-0123456789abcdef0:/ /home"]
+
+
+def test_every_kind_is_mounted_and_holds_what_runs_jobs(machine: NodeRoot) -> None:
+    code, _, error, calls = boot(machine, {"efs": EFS, "lustre": LUSTRE})
+
+    assert code == 0, error
+    assert [call.split()[2] for call in calls] == ["lustre", "efs"]
+    for kind, path in (("lustre", "/fsx"), ("efs", "/home")):
+        drop_in = machine.path / f"run/systemd/system/kubelet.service.d/trainshed-{kind}.conf"
+        assert f"AssertPathIsMountPoint={path}\n" in drop_in.read_text()
+
+
+def test_users_find_a_home_folder_on_storage_that_is_mounted_there(machine: NodeRoot) -> None:
+    skips.unless(root="a user namespace has no other users")
+
+    code, said, error, _ = boot(
+        machine, {"efs": EFS}, "stat -c '%n %u:%g %a' /home/* /home/*/.bashrc"
+    )
+
+    assert code == 0, error
+    assert "trainshed: /home/ec2-user: made for ec2-user\n" in said
+    assert said.splitlines()[-2:] == [
+        "/home/ec2-user 1000:1000 700",
+        "/home/ec2-user/.bashrc 1000:1000 644",
+    ]
+
+
+def test_a_home_folder_that_is_there_stays_as_it_is(machine: NodeRoot) -> None:
+    before = "mkdir -m 711 /home/ec2-user"
+    machine.command(
+        "mount", f"{MOUNT.replace('exec ', '', 1) % ''}".replace(";;", f"&& {before}; exit ;;")
+    )
+
+    code, said, error, _ = boot(machine, {"efs": EFS}, "stat -c %a /home/ec2-user")
+
+    assert code == 0, error
+    assert "made for" not in said
+    assert said.splitlines()[-1] == "711"
+
+
+@pytest.mark.parametrize(("kind", "storage"), [("efs", EFS), ("lustre", LUSTRE)])
+def test_storage_that_takes_no_writes_fails_the_boot(
+    machine: NodeRoot, kind: str, storage: dict[str, str]
+) -> None:
+    machine.command("mount", MOUNT % ",ro")
+
+    code, _, error, _ = boot(machine, {kind: storage})
+
+    assert code == 1
+    assert error.endswith(
+        f"{storage['mount']}: cannot be written (Read-only file system); see the kernel's log\n"
+    )
+
+
+def test_full_storage_is_said_and_jobs_may_start(machine: NodeRoot) -> None:
+    # One page, which the root folder's own entry leaves none of for a file.
+    machine.command("mount", MOUNT % ",nr_inodes=1")
+
+    code, said, error, _ = boot(machine, {"efs": {**EFS, "mount": "/efs"}})
+
+    assert code == 0, error
+    assert "/efs: WARNING: no file was written there (No space left on device)\n" in said
+
+
+def test_an_ami_without_efs_utils_fails_at_once(machine: NodeRoot) -> None:
+    Path(f"{machine.path}.local", "bin", "mount.efs").unlink()
+
+    code, _, error, calls = boot(machine, {"efs": EFS})
+
+    assert code == 1
+    assert error == "trainshed: ERROR: /home: this AMI has no amazon-efs-utils; bake it with one\n"
+    assert calls == []
