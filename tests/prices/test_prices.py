@@ -2,18 +2,19 @@
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from price_list_service import OFFERS, Quote, clients
+from price_list_service import OFFERS, Quote, box, clients, rate, reserved
 
 from trainshed import catalogue
 from trainshed.aws import AwsRefusal, Region
 from trainshed.catalogue.kubernetes import SYSTEM_TYPE
 from trainshed.errors import Failure, TrainshedError
 from trainshed.prices import (
+    COMMITMENTS,
     GP3,
     GP3_IOPS,
     GP3_THROUGHPUT,
@@ -118,9 +119,12 @@ def sync(tmp_path: Path) -> Sync:
     """Refresh the prices of us-west-2 in `prices.json` of a temporary folder."""
 
     def run(
-        offers: list[dict[str, Any]], quotes: tuple[Quote, ...] = (), denied: bool = False
+        offers: list[dict[str, Any]],
+        quotes: tuple[Quote, ...] = (),
+        denied: str = "",
+        rates: tuple[dict[str, Any], ...] = (),
     ) -> tuple[Refreshed, ...]:
-        client = clients(offers, quotes, denied)
+        client = clients(offers, quotes, denied, rates, since=NOW - timedelta(days=30))
         return synchronise(
             [Region("us-west-2", lambda service: client(service, "us-west-2"))],
             Region("us-east-1", lambda service: client(service, "us-east-1")),
@@ -202,11 +206,12 @@ def test_what_changed_is_reported_and_the_rest_of_the_file_stays(
     assert "eu-west-1" in read(path)
 
 
-def test_spot_prices_are_a_range_over_the_zones(sync: Sync, tmp_path: Path) -> None:
+def test_spot_prices_are_a_range_over_the_zones_and_thirty_days(sync: Sync, tmp_path: Path) -> None:
     sync(
         OFFERS,
         (
             ("trn1.32xlarge", "us-west-2a", "3.720000"),
+            ("trn1.32xlarge", "us-west-2a", "3.700000"),
             ("trn1.32xlarge", "us-west-2d", "3.680000"),
             ("p4d.24xlarge", "us-west-2a", "8.000000"),
         ),
@@ -217,8 +222,103 @@ def test_spot_prices_are_a_range_over_the_zones(sync: Sync, tmp_path: Path) -> N
     assert str(prices.price(instance_item(Purchase.SPOT, "p4d.24xlarge"))) == "8"
 
 
-def test_a_refusal_names_the_permission_and_writes_nothing(sync: Sync, tmp_path: Path) -> None:
-    with pytest.raises(AwsRefusal, match="may not call pricing:GetProducts"):
-        sync(OFFERS, denied=True)
+def test_reserved_terms_of_the_price_list_become_effective_prices(
+    sync: Sync, tmp_path: Path
+) -> None:
+    # The terms that the price list had for c5.xlarge in us-east-1 in 2020.
+    terms = (
+        (1, "No Upfront", "", "0.1070000000"),
+        (1, "Partial Upfront", "447", "0.0510000000"),
+        (1, "All Upfront", "876", "0.0000000000"),
+        (3, "No Upfront", "", "0.0710000000"),
+        (3, "Partial Upfront", "867", "0.0330000000"),
+        (3, "All Upfront", "1629", "0.0000000000"),
+    )
+    offer = box("trn1.32xlarge", "0.1700000000")
+    for term in terms:
+        reserved(offer, *term)
+        reserved(offer, *term[:2], "9999", "9.0", "convertible")
+
+    sync([offer])
+
+    prices = load_prices("us-west-2", tmp_path / "prices.json")
+    found = {
+        name: (price.usd, price.upfront_usd)
+        for name in map(str, COMMITMENTS)
+        if (price := prices.price(f"{name}/trn1.32xlarge")) and "published" in price.source
+    }
+    assert found == {
+        "reserved-1y-no-upfront": (0.107, None),
+        "reserved-1y-partial-upfront": (0.102027, 447),
+        "reserved-1y-all-upfront": (0.1, 876),
+        "reserved-3y-no-upfront": (0.071, None),
+        "reserved-3y-partial-upfront": (0.065991, 867),
+        "reserved-3y-all-upfront": (0.061986, 1629),
+    }
+
+
+def test_two_reserved_terms_that_fit_are_unclear(sync: Sync, tmp_path: Path) -> None:
+    offer = box("trn1.32xlarge", "0.1700000000")
+    for hourly in ("0.1", "0.2"):
+        reserved(offer, 1, "No Upfront", "", hourly)
+
+    (refreshed,) = sync([offer])
+
+    unclear = {entry.item: entry.reason for entry in refreshed.unclear}
+    item = "reserved-1y-no-upfront/trn1.32xlarge"
+    assert unclear[item] == "the price list has 2 reserved terms that fit"
+    assert item not in read(tmp_path / "prices.json")["us-west-2"]
+
+
+def test_each_rate_of_a_savings_plan_has_its_own_price(sync: Sync, tmp_path: Path) -> None:
+    sync(
+        OFFERS,
+        rates=(
+            rate("Compute", 1, "No Upfront", "16.0"),
+            rate("Compute", 3, "All Upfront", "9.0"),
+            rate("EC2Instance", 1, "Partial Upfront", "13.0"),
+            # What is no instance of ours that runs, on Linux, in the region.
+            rate("Compute", 1, "No Upfront", "1.0", usage="UnusedBox"),
+            rate("Compute", 1, "No Upfront", "2.0", productDescription="Windows"),
+            rate("Compute", 1, "No Upfront", "3.0", tenancy="dedicated"),
+            rate("Compute", 1, "No Upfront", "4.0", region="us-east-1"),
+            rate("Compute", 1, "No Upfront", "5.0", instance_type="m5.large"),
+        ),
+    )
+
+    items = read(tmp_path / "prices.json")["us-west-2"]
+    found = {name: record["usd"] for name, record in items.items() if "savings-plan" in name}
+    assert found == {
+        "compute-savings-plan-1y-no-upfront/trn1.32xlarge": 16,
+        "compute-savings-plan-3y-all-upfront/trn1.32xlarge": 9,
+        "ec2-instance-savings-plan-1y-partial-upfront/trn1.32xlarge": 13,
+    }
+    record = items["compute-savings-plan-1y-no-upfront/trn1.32xlarge"]
+    assert record["source"] == "Savings Plans API, DescribeSavingsPlansOfferingRates"
+    assert (record["date"], "upfront_usd" in record) == ("2026-11-23", False)
+
+
+def test_two_rates_that_fit_are_unclear(sync: Sync) -> None:
+    (refreshed,) = sync(
+        OFFERS, rates=tuple(rate("Compute", 1, "No Upfront", usd) for usd in ("16.0", "15.0"))
+    )
+
+    unclear = {entry.item: entry.reason for entry in refreshed.unclear}
+    item = "compute-savings-plan-1y-no-upfront/trn1.32xlarge"
+    assert unclear[item] == "there are 2 rates that fit: 15.0, 16.0"
+
+
+@pytest.mark.parametrize(
+    ("service", "action"),
+    [
+        ("pricing", "pricing:GetProducts"),
+        ("savingsplans", "savingsplans:DescribeSavingsPlansOfferingRates"),
+    ],
+)
+def test_a_refusal_names_the_permission_and_writes_nothing(
+    sync: Sync, tmp_path: Path, service: str, action: str
+) -> None:
+    with pytest.raises(AwsRefusal, match=f"may not call {action}"):
+        sync(OFFERS, denied=service)
 
     assert not (tmp_path / "prices.json").exists()

@@ -1,7 +1,7 @@
-"""An AWS price list, and spot prices, below the clients of boto3."""
+"""An AWS price list, rates of Savings Plans, and spot prices, below the clients of boto3."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import boto3
@@ -86,6 +86,86 @@ def box(instance_type: str, usd: str, **attributes: str) -> dict[str, Any]:
         unit="Hrs",
         **standard | attributes,
     )
+
+
+def reserved(
+    offer: dict[str, Any],
+    years: int,
+    option: str,
+    upfront: str,
+    hourly: str,
+    kind: str = "standard",
+) -> dict[str, Any]:
+    """Add a reserved term to a product, in the form of the price list's answer for c5.xlarge.
+
+    Only a term with an upfront fee has a price for it; one that is all upfront costs 0 an hour.
+    """
+    sku = offer["product"]["sku"]
+    terms = offer["terms"].setdefault("Reserved", {})
+    term = f"{sku}.{len(terms)}"
+    fee = {"unit": "Quantity", "pricePerUnit": {"USD": upfront}, "description": "Upfront Fee"}
+    hour = {
+        "unit": "Hrs",
+        "pricePerUnit": {"USD": hourly},
+        "description": "Linux/UNIX (Amazon VPC), reserved instance applied",
+        "beginRange": "0",
+        "endRange": "Inf",
+    }
+    terms[term] = {
+        "priceDimensions": {
+            **({f"{term}.2TG2D8R56U": fee} if upfront else {}),
+            f"{term}.6YS6EN2CT7": hour,
+        },
+        "sku": sku,
+        "offerTermCode": str(len(terms)),
+        "effectiveDate": "2026-11-01T00:00:00Z",
+        "termAttributes": {
+            "LeaseContractLength": f"{years}yr",
+            "OfferingClass": kind,
+            "PurchaseOption": option,
+        },
+    }
+    return offer
+
+
+def rate(
+    plan: str,
+    years: int,
+    option: str,
+    usd: str,
+    *,
+    instance_type: str = "trn1.32xlarge",
+    usage: str = "BoxUsage",
+    **properties: str,
+) -> dict[str, Any]:
+    """A rate of a Savings Plan, in the form of botocore's model of the API."""
+    return {
+        "savingsPlanOffering": {
+            "offeringId": "12345678-1234-1234-1234-123456789012",
+            "paymentOption": option,
+            "planType": plan,
+            "durationSeconds": years * 31_536_000,
+            "currency": "USD",
+            "planDescription": f"{years} year {option} {plan} Savings Plan",
+        },
+        "rate": usd,
+        "unit": "Hrs",
+        "productType": "EC2",
+        "serviceCode": "AmazonEC2",
+        "usageType": f"USW2-{usage}:{instance_type}",
+        "operation": "RunInstances",
+        "properties": [
+            {"name": name, "value": value}
+            for name, value in {
+                "region": "us-west-2",
+                "instanceType": instance_type,
+                "instanceFamily": instance_type.partition(".")[0],
+                "productDescription": "Linux/UNIX",
+                "tenancy": "shared",
+                **properties,
+            }.items()
+        ],
+    }
 
 
 def lustre(usage_type: str, usd: str) -> dict[str, Any]:
@@ -211,14 +291,66 @@ class PriceListService:
         return AWSResponse(request.url, status, headers, Raw())
 
 
+class SavingsPlansService:
+    """DescribeSavingsPlansOfferingRates over a list, as the API reference describes it.
+
+    All filters must fit, each by one of its values.
+    """
+
+    def __init__(self, rates: Sequence[Mapping[str, Any]], denied: bool) -> None:
+        self.rates, self.denied = rates, denied
+
+    def __call__(self, request: Any, **_: Any) -> AWSResponse:
+        asked = json.loads(request.body)
+        assert request.url == (
+            "https://savingsplans.amazonaws.com/DescribeSavingsPlansOfferingRates"
+        )
+        if self.denied:
+            message = (
+                "User: arn:aws:iam::123456789012:user/eve is not authorized to perform: "
+                "savingsplans:DescribeSavingsPlansOfferingRates"
+            )
+            denial = {"__type": "AccessDeniedException", "message": message}
+            return PriceListService.answer(request, 403, denial)
+        found = [each for each in self.rates if self.matches(each, asked)]
+        # Two a page, so that the pages count.
+        start = int(asked.get("nextToken", "0"))
+        more = {"nextToken": str(start + 2)} if start + 2 < len(found) else {}
+        return PriceListService.answer(
+            request, 200, {"searchResults": found[start : start + 2], **more}
+        )
+
+    @staticmethod
+    def matches(each: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+        properties = {entry["name"]: entry["value"] for entry in each["properties"]}
+        return (
+            each["savingsPlanOffering"]["planType"] in asked["savingsPlanTypes"]
+            and each["productType"] in asked["products"]
+            and each["serviceCode"] in asked["serviceCodes"]
+            and all(properties.get(one["name"]) in one["values"] for one in asked["filters"])
+        )
+
+
 def clients(
-    offers: list[dict[str, Any]], quotes: tuple[Quote, ...] = (), denied: bool = False
+    offers: list[dict[str, Any]],
+    quotes: tuple[Quote, ...] = (),
+    denied: str = "",
+    rates: Sequence[Mapping[str, Any]] = (),
+    since: Any = ANY,
 ) -> Callable[[str, str], Any]:
-    """Return what makes a client of `pricing` or `ec2` in a region.
+    """Return what makes a client of `pricing`, `savingsplans` or `ec2` in a region.
+
+    The credentials may not use the service that is `denied`. Spot prices are asked for from
+    `since` on.
 
     The clients are boto3's own, so that requests and answers are held to botocore's models.
     """
-    service = PriceListService(offers, denied)
+    below = {
+        "pricing.GetProducts": PriceListService(offers, denied == "pricing"),
+        "savingsplans.DescribeSavingsPlansOfferingRates": SavingsPlansService(
+            rates, denied == "savingsplans"
+        ),
+    }
 
     def make(name: str, region: str) -> Any:
         client = boto3.client(
@@ -228,8 +360,9 @@ def clients(
             aws_secret_access_key="test",
             config=Config(retries={"max_attempts": 1}),
         )
-        if name == "pricing":
-            client.meta.events.register("before-send.pricing.GetProducts", service)
+        if name != "ec2":
+            for operation, service in below.items():
+                client.meta.events.register(f"before-send.{operation}", service)
             return client
         sold = [
             each
@@ -249,7 +382,7 @@ def clients(
             {
                 "InstanceTypes": sold,
                 "ProductDescriptions": ["Linux/UNIX"],
-                "StartTime": ANY,
+                "StartTime": since,
                 "EndTime": ANY,
             },
         )

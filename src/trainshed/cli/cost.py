@@ -173,8 +173,9 @@ def sync(
 ) -> None:
     """Ask AWS for today's prices, and write them into the project's own prices.json.
 
-    Needs pricing:GetProducts and ec2:DescribeSpotPriceHistory. Nothing is written before every
-    region has answered. Prices that AWS does not return stay as they are in the file.
+    Needs pricing:GetProducts, savingsplans:DescribeSavingsPlansOfferingRates and
+    ec2:DescribeSpotPriceHistory. Nothing is written before every region has answered. Prices that
+    AWS does not return stay as they are in the file.
     """
     refreshed = synchronise(
         regions(region),

@@ -24,6 +24,14 @@ class Payment(StrEnum):
     ALL_UPFRONT = "all-upfront"
 
 
+# AWS's names of them, in the price list and in the API of Savings Plans.
+PAYMENTS = {
+    "No Upfront": Payment.NO_UPFRONT,
+    "Partial Upfront": Payment.PARTIAL_UPFRONT,
+    "All Upfront": Payment.ALL_UPFRONT,
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commitment:
     """A promise to pay for every hour of its term, at a lower price than on demand.

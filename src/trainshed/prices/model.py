@@ -1,4 +1,4 @@
-"""One price, as somebody published it."""
+"""One price, as somebody published it, and one that AWS does not tell."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -41,3 +41,16 @@ class Price:
     def __str__(self) -> str:
         """Return for instance `21.5` or `3.68 to 3.72`."""
         return f"{self.usd:g}" if self.usd_to is None else f"{self.usd:g} to {self.usd_to:g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unclear:
+    """An item whose price AWS does not tell.
+
+    Attributes:
+        item: the item.
+        reason: why not.
+    """
+
+    item: str
+    reason: str

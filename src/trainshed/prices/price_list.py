@@ -32,7 +32,8 @@ from trainshed.prices.items import (
     lustre_item,
     unit_of,
 )
-from trainshed.prices.model import Price, Unit
+from trainshed.prices.model import Price, Unclear, Unit
+from trainshed.prices.reserved import reserved_prices
 
 # The price list is served in a few regions, and each has the prices of all.
 PRICE_LIST_REGION = "us-east-1"
@@ -47,7 +48,7 @@ _UNITS = {
     Unit.MIBPS_MONTH: {"MiBps-Mo": 1, "GiBps-mo": 1024},
 }
 # Usage types begin with a code of the region, which us-east-1 leaves out at times.
-_REGION_CODE = "(?:[A-Z]+[0-9]?-)?"
+REGION_CODE = "(?:[A-Z]+[0-9]?-)?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,23 +73,10 @@ class Product:
         """Return whether a product of the price list is the item."""
         found = product["attributes"]
         usage_type = found.get("usagetype", "")
-        pattern = _REGION_CODE + self.usage_type
+        pattern = REGION_CODE + self.usage_type
         return (not self.usage_type or re.fullmatch(pattern, usage_type) is not None) and all(
             found.get(name) == value for name, value in self.attributes.items()
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unclear:
-    """An item whose price the price list does not tell.
-
-    Attributes:
-        item: the item.
-        reason: why not.
-    """
-
-    item: str
-    reason: str
 
 
 def _lustre(item: str, usage_type: str, **attributes: str) -> Product:
@@ -176,7 +164,7 @@ def ask(
     Args:
         price_list: where it is served.
         region: whose prices are wanted.
-        instance_types: those whose price is wanted.
+        instance_types: those whose prices are wanted, on demand and reserved.
         today: the day of the answer.
     """
     answers: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
@@ -198,6 +186,9 @@ def ask(
                 )
             ]
         yield _price(wanted, answers[question], region, today)
+        if instance_type := wanted.filters.get("instanceType"):
+            fitting = [each for each in answers[question] if wanted.fits(each["product"])]
+            yield from reserved_prices(instance_type, fitting, region, today)
 
 
 def _price(

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,14 @@ from trainshed.catalogue.kubernetes import SYSTEM_TYPE
 from trainshed.errors import Failure
 from trainshed.prices.items import Purchase, instance_item
 from trainshed.prices.lookup import read
-from trainshed.prices.model import Price, Unit
-from trainshed.prices.price_list import Unclear, ask
+from trainshed.prices.model import Price, Unclear, Unit
+from trainshed.prices.price_list import ask
+from trainshed.prices.savings_plans import ask_savings_plans
 
 # EC2 API reference, DescribeSpotPriceHistory: the description of Linux in a VPC.
 _LINUX = "Linux/UNIX"
+# Long enough to show how prices move; EC2 tells those of 90 days.
+_SPOT_DAYS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +52,9 @@ def synchronise(
 
     Args:
         regions: whose prices are wanted; needs ec2:DescribeSpotPriceHistory.
-        price_list: where the price list is served; needs pricing:GetProducts.
-        now: of the spot prices; its day is the prices' date.
+        price_list: where the price list and the API of Savings Plans are served; needs
+            pricing:GetProducts and savingsplans:DescribeSavingsPlansOfferingRates.
+        now: the end of the spot prices' days; its day is the prices' date.
         path: the file; prices of other regions and items in it stay.
         progress: called with the name of each region before it is asked.
 
@@ -65,7 +70,11 @@ def synchronise(
     for region in regions:
         progress(region.name)
         prices, unclear = {}, []
-        for answer in ask(price_list, region.name, (*_types(region.name), SYSTEM_TYPE), today):
+        types = _types(region.name)
+        for answer in chain(
+            ask(price_list, region.name, (*types, SYSTEM_TYPE), today),
+            ask_savings_plans(price_list, region.name, types, today),
+        ):
             if isinstance(answer, Unclear):
                 unclear.append(answer)
             else:
@@ -85,7 +94,10 @@ def _types(region: str) -> tuple[str, ...]:
 
 
 def _spot_prices(region: Region, now: datetime, today: date) -> dict[str, Price]:
-    """Return the range of the spot prices of each type over the region's zones."""
+    """Return the range of the spot prices of each type over the region's zones and 30 days.
+
+    It begins with the prices that are in effect at the start: EC2 tells them with their changes.
+    """
     found: dict[str, list[float]] = {}
     sold = [name for name in _types(region.name) if Purchase.SPOT in lookup(name).usage_classes]
     for quote in region.pages(
@@ -94,7 +106,7 @@ def _spot_prices(region: Region, now: datetime, today: date) -> dict[str, Price]
         "SpotPriceHistory",
         InstanceTypes=sold,
         ProductDescriptions=[_LINUX],
-        StartTime=now,
+        StartTime=now - timedelta(days=_SPOT_DAYS),
         EndTime=now,
     ):
         found.setdefault(quote["InstanceType"], []).append(float(quote["SpotPrice"]))
@@ -105,17 +117,17 @@ def _spot_prices(region: Region, now: datetime, today: date) -> dict[str, Price]
             unit=Unit.HOUR,
             region=region.name,
             date=today,
-            source="EC2 API, DescribeSpotPriceHistory, all zones",
+            source=f"EC2 API, DescribeSpotPriceHistory, all zones, {_SPOT_DAYS} days",
         )
         for name, quotes in found.items()
     }
 
 
 def _record(price: Price) -> dict[str, Any]:
-    to = {} if price.usd_to is None else {"usd_to": price.usd_to}
+    more = {"usd_to": price.usd_to, "upfront_usd": price.upfront_usd}
     return {
         "usd": price.usd,
-        **to,
+        **{name: usd for name, usd in more.items() if usd is not None},
         "unit": price.unit.value,
         "date": price.date.isoformat(),
         "source": price.source,
