@@ -130,6 +130,21 @@ def test_one_way_to_buy_is_shown_alone_and_as_json(trainshed: Trainshed) -> None
     assert node["month_usd"] == [2686.4, 2715.6]
 
 
+def test_on_spot_an_orchestrator_that_may_use_it_says_what_to_know(
+    trainshed: Trainshed, tmp_path: Path
+) -> None:
+    plain = tmp_path / "plain.yaml"
+    plain.write_text(
+        "name: PlainCluster\nregion: us-west-2\norchestrator: ec2\ncapacity: {spot: {}}\n"
+        "instance: {type: trn1.32xlarge, nodes: {max: 4}}\n",
+        encoding="utf-8",
+    )
+
+    answer = trainshed("cost", str(plain), "--purchase", "spot")
+
+    assert "note: spot: a job ends when EC2 takes a node back\n" in answer.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
