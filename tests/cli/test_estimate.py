@@ -48,6 +48,21 @@ def test_a_filled_in_count_is_a_range(trainshed: Trainshed) -> None:
     assert cells(answer.out, "time to train")[1] == "16.33 to 21.93 hours"
 
 
+def test_the_ways_to_buy_nodes_are_compared(trainshed: Trainshed) -> None:
+    answer = trainshed(*BERT, "16", "--purchase", "all")
+    found = json.loads(trainshed(*BERT, "16", "--purchase", "all", "--json").out)
+    one = ("--model", "bert-340m", "--cluster", "p4d", "--nodes", "1")
+    spot = trainshed("estimate", *one, "--purchase", "spot")
+
+    costs = cells(answer.out, "cost to train")[1], cells(answer.out, "a million sequences")[1]
+    assert cells(answer.out, "on-demand")[1:] == [costs[0], costs[1].partition(", ")[2]]
+    assert cells(answer.out, "reserved-3y-all-upfront")[1:] == ["unknown", "unknown"]
+    assert "paid for in hours without a training, too" in answer.out
+    assert [entry["purchase"] for entry in found["purchases"]][:2] == ["on-demand", "spot"]
+    assert cells(spot.out, "spot")[1:] == ["unknown", "at least 0.758 USD to at least 0.919 USD"]
+    assert "paid for in hours" not in spot.out
+
+
 def test_without_a_model_it_lists_what_is_published(trainshed: Trainshed) -> None:
     answer = trainshed("estimate")
 
@@ -81,6 +96,8 @@ def test_json_has_the_same(trainshed: Trainshed) -> None:
         (["--model", "bert-1.5b", "--cluster", "train", "--nodes", "8"], "nobody has published"),
         (["--model", "bert-340m", "--cluster", "dl1", "--nodes", "16"], "beyond what is published"),
         (["--region", "us-west-9"], "us-west-9"),
+        (["--purchase", "spot"], "--purchase is of one training: give --model, --cluster, --nodes"),
+        ([*BERT[1:], "16", "--purchase", "spto"], "did you mean spot?"),
         (["--plot", "picture.jpg"], "a plot is a .png or .svg file"),
     ],
 )

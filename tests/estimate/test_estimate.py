@@ -1,5 +1,6 @@
 """Estimates: what the model predicts, and that nothing is estimated without published figures."""
 
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from trainshed.errors import TrainshedError
 from trainshed.estimate import (
     Estimate,
+    by_purchase,
     check_models,
     compare,
     comparisons,
@@ -16,7 +18,7 @@ from trainshed.estimate import (
 )
 from trainshed.estimate.scaling_model import MODELS
 from trainshed.plan import ClusterPlan, load_fleet
-from trainshed.prices import load_prices
+from trainshed.prices import Price, PriceList, Unit, load_prices
 from trainshed.ready_jobs import find_ready_job
 
 ROOT = Path(__file__).parents[2]
@@ -193,3 +195,42 @@ def test_models_of_several_nodes_are_ready_jobs() -> None:
     for entry in scalings():
         assert find_ready_job(entry.model, cluster("dl1").instance)
     assert {entry.model for entry in comparisons()} >= {"resnet-50", "bert-340m"}
+
+
+def test_the_cost_by_purchase_is_that_of_the_cluster_with_other_nodes() -> None:
+    plan = cluster("dl1")
+    amounts: dict[str, tuple[float, float | None]] = {
+        "on-demand": (10, None),
+        "spot": (2, 3.0),
+        "compute-savings-plan-3y-no-upfront": (5, None),
+    }
+    prices = PriceList(
+        region="us-west-2",
+        prices={
+            f"{name}/dl1.24xlarge": Price(
+                usd=usd,
+                usd_to=most,
+                unit=Unit.HOUR,
+                region="us-west-2",
+                date=date(2026, 1, 2),
+                source="a test",
+            )
+            for name, (usd, most) in amounts.items()
+        },
+    )
+
+    rows = by_purchase(
+        estimate("bert-1.5b", plan, 16, prices),
+        plan,
+        prices,
+        [*amounts, "reserved-1y-no-upfront"],
+    )
+
+    # 15 to 16 hours of 16 nodes; the prices of all else are unknown.
+    found = {row.purchase: row.cost and tuple(total.usd for total in row.cost) for row in rows}
+    assert found == {
+        "on-demand": (15 * 16 * 10, 16 * 16 * 10),
+        "spot": (15 * 16 * 2, 16 * 16 * 3),
+        "compute-savings-plan-3y-no-upfront": (15 * 16 * 5, 16 * 16 * 5),
+        "reserved-1y-no-upfront": None,
+    }

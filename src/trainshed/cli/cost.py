@@ -12,7 +12,7 @@ from trainshed.aws import Region, regions
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
 from trainshed.cli.options import JsonOption, region_option
 from trainshed.cli.output import print_json, print_records, rounded, say
-from trainshed.cli.purchases import PurchaseOption, price_words, print_purchases, source_words
+from trainshed.cli.purchases import price_words, print_purchases, purchase_option, source_words
 from trainshed.cost import HOURS_PER_MONTH, ClusterCost, CostRow, amount, cluster_cost
 from trainshed.errors import TrainshedError
 from trainshed.prices import OWN_FILE, load_prices, unit_of
@@ -50,7 +50,10 @@ def show(
         float | None,
         typer.Option(help="Hours of one run, whose cost is shown too."),
     ] = None,
-    purchase: PurchaseOption = None,
+    purchase: Annotated[
+        str | None,
+        purchase_option("Show what a node costs, bought in this way; or in all ways."),
+    ] = None,
     clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,
     as_json: JsonOption = False,

@@ -1,5 +1,6 @@
 """`trainshed estimate`: how fast, how long and for how much, from published figures only."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,21 +12,24 @@ from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, load_cluster
 from trainshed.cli.options import JsonOption, region_option
 from trainshed.cli.output import print_facts, print_json, print_records, rounded, say
 from trainshed.cli.plots import drawing
+from trainshed.cli.purchases import purchase_option, wanted_purchases
 from trainshed.cost import Total
 from trainshed.errors import TrainshedError
 from trainshed.estimate import (
+    BoughtTraining,
     ComparedType,
     Estimate,
     HeldOut,
     Range,
     Scaling,
+    by_purchase,
     check_models,
     compare,
     estimate,
     scaling_model,
     scalings,
 )
-from trainshed.prices import load_prices
+from trainshed.prices import Purchase, load_prices
 
 app = typer.Typer(add_completion=False)
 
@@ -44,6 +48,10 @@ def estimate_command(
         typer.Option(help="Name of the cluster, or its file."),
     ] = None,
     nodes: Annotated[int | None, typer.Option(help="Nodes that take part.")] = None,
+    purchase: Annotated[
+        str | None,
+        purchase_option("Also show the cost with nodes bought in this way; or in all ways."),
+    ] = None,
     clusters: ClustersOption = ALL_CLUSTERS,
     region: Annotated[
         str | None,
@@ -68,16 +76,25 @@ def estimate_command(
     if missing and len(missing) < len(given):
         raise TrainshedError(f"give {', '.join(missing)}, too, or none of {', '.join(given)}")
     if model is None or cluster is None or nodes is None:
+        if purchase is not None:
+            raise TrainshedError(f"--purchase is of one training: give {', '.join(given)}, too")
         _show_published(known_region(region or _REGION), plot, as_json)
         return
     plan = load_cluster(cluster, clusters, region)
-    estimated = estimate(model, plan, nodes, load_prices(plan.region))
+    prices = load_prices(plan.region)
+    purchases = wanted_purchases(plan.instance, purchase) if purchase is not None else ()
+    estimated = estimate(model, plan, nodes, prices)
+    bought = list(by_purchase(estimated, plan, prices, purchases))
     checks = _checks_of_the_used_model()
     if as_json:
         facts = asdict(estimated) | {"model_checks": [_check(entry) for entry in checks]}
+        if bought:
+            facts["purchases"] = [asdict(entry) for entry in bought]
         print_json(rounded(facts))
     else:
         _print(estimated)
+        if bought:
+            _print_purchases(bought, training=estimated.training)
         _print_checks(checks)
     if plot:
         with drawing(plot):
@@ -151,6 +168,28 @@ def _print(estimated: Estimate) -> None:
         say(f"not counted, price unknown: {', '.join(unknown)}")
     for remark in estimated.remarks:
         say(f"note: {remark}")
+
+
+def _print_purchases(bought: Sequence[BoughtTraining], training: Scaling) -> None:
+    print_records(
+        [
+            {
+                "purchase": entry.purchase,
+                "cost": _costs(*entry.cost) if entry.cost else "unknown",
+                "million": _costs(*entry.cost_per_million) if entry.cost_per_million else "unknown",
+            }
+            for entry in bought
+        ],
+        columns=("purchase", "cost", "million"),
+        headings={
+            "purchase": "nodes bought",
+            "cost": "cost to train",
+            "million": f"a million {training.sample}",
+        },
+        title="Cost by purchase",
+    )
+    if {entry.purchase for entry in bought} - {Purchase.ON_DEMAND, Purchase.SPOT}:
+        say("note: commitments and Capacity Blocks are paid for in hours without a training, too")
 
 
 def _print_checks(checks: tuple[HeldOut, ...]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Annotated
+from typing import Any
 
 import typer
 
@@ -26,14 +26,14 @@ _REFRESH = "none; trainshed cost sync asks for it"
 # AWS tells it for the dates of one offering only.
 _ENTER = f"none; enter it into {OWN_FILE} by hand"
 
-PurchaseOption = Annotated[
-    str | None,
-    typer.Option(
-        "--purchase",
-        help="Show what a node costs, bought in this way, or in all ways.",
-        metavar="NAME",
-    ),
-]
+
+def purchase_option(what: str) -> Any:
+    """Return the option `--purchase`.
+
+    Args:
+        what: its help.
+    """
+    return typer.Option("--purchase", help=what, metavar="NAME")
 
 
 def wanted_purchases(instance: InstanceType, wanted: str) -> tuple[str, ...]:

@@ -83,9 +83,9 @@ def estimate(model: str, plan: ClusterPlan, nodes: int, prices: PriceList) -> Es
         per_second=per_second,
         efficiency=_efficiency(training, nodes, per_second),
         hours=hours,
-        cost=_cost(plan, prices, nodes, hours) if hours else None,
+        cost=run_costs(plan, prices, nodes, hours) if hours else None,
         hours_per_million=million,
-        cost_per_million=_cost(plan, prices, nodes, million),
+        cost_per_million=run_costs(plan, prices, nodes, million),
         remarks=tuple(_remarks(training, nodes)),
     )
 
@@ -157,7 +157,10 @@ def _times(per_second: Range, fewest: float, most: float) -> Range:
     )
 
 
-def _cost(plan: ClusterPlan, prices: PriceList, nodes: int, hours: Range) -> tuple[Total, Total]:
+def run_costs(
+    plan: ClusterPlan, prices: PriceList, nodes: int, hours: Range
+) -> tuple[Total, Total]:
+    """Return what a cluster costs while a run lasts, for the shortest time and the longest."""
     low, high = (
         cluster_cost(plan, prices, nodes=nodes, hours=time).run for time in (hours.low, hours.high)
     )
