@@ -237,6 +237,56 @@ def test_file_systems_that_lose_data_or_are_slow(
 
 
 @pytest.mark.parametrize(
+    ("lustre", "training", "slow"),
+    [
+        # 980 GB at 9,375 MB/s take 105 seconds: 10.4 % with 15 minutes, 9.9 % with 16.
+        (
+            "{capacity_gib: 9600, throughput: 1000}",
+            "parameters: 70e9, checkpoint_minutes: 15",
+            True,
+        ),
+        (
+            "{capacity_gib: 9600, throughput: 1000}",
+            "parameters: 70e9, checkpoint_minutes: 16",
+            False,
+        ),
+        ("{}", "parameters: 1e8, checkpoint_minutes: 20", False),
+        ("{existing: fs-0123456789abcdef0}", "parameters: 70e9, checkpoint_minutes: 1", False),
+    ],
+)
+def test_checkpoints_of_a_training_that_is_described(
+    found: Found, lustre: str, training: str, slow: bool
+) -> None:
+    text = f"{TRN1_16}storage: {{lustre: {lustre}}}\ntraining: {{{training}}}\n"
+
+    # Not TS-LUS-002, of checkpoints whose size nobody knows.
+    assert ("TS-LUS-015" in found(text, "TS-LUS-015"), found(text, "TS-LUS-002")) == (slow, [])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "remedy"),
+    [
+        (16, "with 43200 GiB at 1000 MB/s per TiB they wait 1.9 %; or write "),
+        (1, "the nodes write 12,500 MB/s, the most that they can, and they wait 6.1 %; or write "),
+    ],
+)
+def test_the_remedy_for_slow_checkpoints_is_a_file_system_and_what_it_is_not_enough_for(
+    planned: Callable[[str], ClusterPlan], nodes: int, remedy: str
+) -> None:
+    cluster = TRN1_16.replace("max: 16", f"max: {nodes}")
+    training = "training: {parameters: 70e9, checkpoint_minutes: 20}\n"
+
+    [slow] = [
+        finding
+        for finding in judge(planned(f"{cluster}storage: {{lustre: {{}}}}\n{training}"))
+        if finding.rule == "TS-LUS-015"
+    ]
+
+    assert remedy in slow.remedy
+    assert slow.remedy.endswith("in the background, which needs 817 MB/s, and accept this")
+
+
+@pytest.mark.parametrize(
     ("text", "rules"),
     [
         (TRN1, []),

@@ -179,6 +179,15 @@ def test_the_same_cluster_on_both_sides_differs_in_nothing(fleet: Planner) -> No
     assert change.cost.full_before == change.cost.full_after
 
 
+def test_what_is_trained_changes_nothing_of_a_cluster(fleet: Planner) -> None:
+    training = "training: {parameters: 1e9, checkpoint_minutes: 60}\n"
+
+    (change,) = cluster_changes(fleet(TRAIN), fleet(TRAIN + training), (), ())
+
+    assert (change.effect, change.facts) == (None, ())
+    assert change.cost.full_before == change.cost.full_after
+
+
 @pytest.mark.parametrize(("name", "orchestrator"), TAKEN)
 def test_no_type_differs_from_itself(
     plan_of: Callable[[str, Orchestrator], ClusterPlan], name: str, orchestrator: Orchestrator

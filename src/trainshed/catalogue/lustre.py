@@ -3,12 +3,18 @@
 FSx for Lustre API reference, CreateFileSystem and CreateFileSystemLustreConfiguration; user guide.
 """
 
+import math
 from typing import NamedTuple
 
 # MB/s per TiB of persistent-2, and of scratch-2.
 THROUGHPUTS = (125, 250, 500, 1000)
 SCRATCH_THROUGHPUT = 200
 _PERSISTENT_1_THROUGHPUTS = {"SSD": (50, 100, 200), "HDD": (12, 40)}
+# "Throughput to individual client instances", in Gbps: over ENA, with one object storage server
+# over ENA, and over EFA.
+CLIENT_GBPS, CLIENT_SERVER_GBPS, EFA_CLIENT_GBPS = 100, 5, 700
+# Inferred: SSD storage has a server for each 1.2 TiB.
+SERVER_GIB = 1200
 # "File system access control with Amazon VPC": TCP, from the first to the last.
 SERVER_PORT = 988
 PEER_PORTS = range(1018, 1024)
@@ -29,12 +35,22 @@ class Sizes(NamedTuple):
         """Whether FSx makes a file system of a size."""
         return gib in self.first or (gib % self.step == 0 and gib > self.first[-1])
 
+    def at_least(self, gib: float) -> int:
+        """Return the smallest size that is not smaller."""
+        steps = math.ceil(gib / self.step) * self.step
+        return next((size for size in self.first if size >= gib), steps)
+
 
 SSD_SIZES = Sizes((1200, 2400), 2400)
 _SCRATCH_1_SIZES = Sizes((1200, 2400), 3600)
 _HDD_SIZES = {12: Sizes((6000,), 6000), 40: Sizes((1800,), 1800)}
 # "Working with EFA-enabled file systems".
 _EFA_STEPS = {1000: 4800, 500: 9600, 250: 19200, 125: 38400}
+
+
+def sustained_throughput(gib: int, per_tib: int) -> int:
+    """Return what a file system lets its clients write all the time, in MB/s."""
+    return gib * per_tib // 1024
 
 
 def throughputs(deployment: str, disk: str) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """What rules on a new Lustre file system share."""
 
-from trainshed.catalogue.lustre import SCRATCH_THROUGHPUT
+from trainshed.catalogue import lustre as fsx
 from trainshed.plan import ClusterPlan
 from trainshed.spec import LustreSpec
 
@@ -12,4 +12,6 @@ def new_file_system(plan: ClusterPlan) -> LustreSpec | None:
 
 def sustained_throughput(lustre: LustreSpec) -> int:
     """Return what FSx lets clients write all the time, in MB/s."""
-    return lustre.capacity_gib * (lustre.throughput or SCRATCH_THROUGHPUT) // 1024
+    return fsx.sustained_throughput(
+        lustre.capacity_gib, lustre.throughput or fsx.SCRATCH_THROUGHPUT
+    )

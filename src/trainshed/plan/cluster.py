@@ -27,7 +27,7 @@ from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import LustrePlan, Mount, StoragePlan, plan_storage
 from trainshed.plan.storage.lustre_efa import plan_lustre_efa
 from trainshed.plan.zone import Zone, plan_zone
-from trainshed.spec import ClusterSpec, FindingsSpec, NodeRange, SpecError
+from trainshed.spec import ClusterSpec, FindingsSpec, NodeRange, SpecError, TrainingSpec
 
 _FAILED_BOOT_HOURS = 3
 
@@ -55,6 +55,7 @@ class ClusterPlan:
         devices: how many of each kind a node must have to take jobs, see `node_devices`.
         storages: what its nodes share and mount, in the order in which they mount it.
         lustre_efa_interfaces: EFA interfaces of one node that reach it over EFA; 0 without.
+        training: what is trained, if the cluster file says so; nothing of it is deployed.
         failed_boot_limit: how many nodes may fail to boot before no more are launched.
         failed_boot_hours: in how many hours these nodes are counted.
         orchestrator: what starts the jobs.
@@ -86,6 +87,7 @@ class ClusterPlan:
     devices: Mapping[str, int]
     storages: tuple[StoragePlan, ...]
     lustre_efa_interfaces: int
+    training: TrainingSpec | None
     failed_boot_limit: int
     failed_boot_hours: int
     orchestrator: Orchestrator
@@ -251,6 +253,7 @@ def make_plan(
         devices=devices,
         storages=storages,
         lustre_efa_interfaces=lustre_efa_interfaces,
+        training=spec.training,
         failed_boot_limit=_failed_boot_limit(notes),
         failed_boot_hours=_FAILED_BOOT_HOURS,
         orchestrator=spec.orchestrator,

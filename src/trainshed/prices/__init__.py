@@ -6,6 +6,8 @@ A price without a source is unknown. It is never zero.
 from trainshed.prices.commitments import COMMITMENTS, Commitment, CommitmentKind, Payment
 from trainshed.prices.items import (
     ECR_STORED,
+    EFS_STORED,
+    EFS_WRITTEN,
     EKS_HOUR,
     ENDPOINT_GB,
     ENDPOINT_HOUR,
@@ -18,6 +20,8 @@ from trainshed.prices.items import (
     LUSTRE_METADATA_IOPS,
     NAT_GB,
     NAT_HOUR,
+    OPENZFS_STORED,
+    OPENZFS_THROUGHPUT,
     PUBLIC_IPV4_HOUR,
     PURCHASES,
     Purchase,
@@ -31,6 +35,8 @@ from trainshed.prices.model import Price, Unit
 __all__ = [
     "COMMITMENTS",
     "ECR_STORED",
+    "EFS_STORED",
+    "EFS_WRITTEN",
     "EKS_HOUR",
     "ENDPOINT_GB",
     "ENDPOINT_HOUR",
@@ -43,6 +49,8 @@ __all__ = [
     "LUSTRE_METADATA_IOPS",
     "NAT_GB",
     "NAT_HOUR",
+    "OPENZFS_STORED",
+    "OPENZFS_THROUGHPUT",
     "OWN_FILE",
     "PUBLIC_IPV4_HOUR",
     "PURCHASES",

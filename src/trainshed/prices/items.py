@@ -15,6 +15,10 @@ LOGS_INGESTED, LOGS_STORED = "logs-ingested", "logs-stored"
 ECR_STORED = "ecr-stored"
 EKS_HOUR = "eks-hour"
 LUSTRE_METADATA_IOPS, LUSTRE_BACKUP = "lustre/metadata-iops", "lustre/backup"
+# Of Standard storage in all zones, and with Elastic throughput.
+EFS_STORED, EFS_WRITTEN = "efs-stored", "efs-written"
+# Of SSD storage, single-az-ha-2.
+OPENZFS_STORED, OPENZFS_THROUGHPUT = "openzfs-stored", "openzfs-throughput"
 
 _UNITS = {
     GP3: Unit.GB_MONTH,
@@ -31,6 +35,10 @@ _UNITS = {
     EKS_HOUR: Unit.HOUR,
     LUSTRE_METADATA_IOPS: Unit.IOPS_MONTH,
     LUSTRE_BACKUP: Unit.GB_MONTH,
+    EFS_STORED: Unit.GB_MONTH,
+    EFS_WRITTEN: Unit.GB,
+    OPENZFS_STORED: Unit.GB_MONTH,
+    OPENZFS_THROUGHPUT: Unit.MBPS_MONTH,
 }
 _LUSTRE = "lustre/"
 

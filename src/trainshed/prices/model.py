@@ -13,6 +13,7 @@ class Unit(StrEnum):
     GB_MONTH = "GB-month"
     IOPS_MONTH = "IOPS-month"
     MIBPS_MONTH = "MiBps-month"
+    MBPS_MONTH = "MBps-month"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

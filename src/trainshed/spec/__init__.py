@@ -24,6 +24,7 @@ from trainshed.spec.models import (
 )
 from trainshed.spec.pipeline import AmiPipelineSpec
 from trainshed.spec.reader import ReadResult, read_ami_pipeline, read_spec
+from trainshed.spec.training import TrainingSpec
 
 __all__ = [
     "AmiPipelineSpec",
@@ -49,6 +50,7 @@ __all__ = [
     "SpecError",
     "Spot",
     "StorageSpec",
+    "TrainingSpec",
     "ami_pipeline_file",
     "cluster_files",
     "read_ami_pipeline",

@@ -32,6 +32,7 @@ from trainshed.spec.iam import IamSpec
 from trainshed.spec.job import JobSpec
 from trainshed.spec.mount import REFUSED, mount_problem
 from trainshed.spec.tags import Tags
+from trainshed.spec.training import TrainingSpec
 
 ShareName = Annotated[str, Field(pattern=forms.SHARE_NAME.pattern)]
 ReservationId = Annotated[str, Field(pattern=forms.RESERVATION.pattern)]
@@ -292,6 +293,9 @@ class ClusterSpec(Document):
     """The VPC."""
     storage: StorageSpec = StorageSpec()
     """Shared storage."""
+    training: TrainingSpec | None = None
+    """What is trained, from which `trainshed explain` works out what storage it needs; nothing of
+    it is deployed."""
     image: Model = Model()
     """The container image."""
     job: JobSpec = JobSpec()

@@ -1,0 +1,32 @@
+"""Checkpoints of a training: how large they are, and what each storage makes of them."""
+
+from trainshed.checkpoints.advice import GOOD_LOSS, Advice, Written, advise, clients_of, own_offer
+from trainshed.checkpoints.checkpoint import (
+    BYTES_PER_PARAMETER,
+    KEPT,
+    LEAST_BYTES,
+    MOST_BYTES,
+    Checkpoint,
+    checkpoint_of,
+)
+from trainshed.checkpoints.storages import STORAGES, Clients, Lustre, Offer, Storage
+
+__all__ = [
+    "BYTES_PER_PARAMETER",
+    "GOOD_LOSS",
+    "KEPT",
+    "LEAST_BYTES",
+    "MOST_BYTES",
+    "STORAGES",
+    "Advice",
+    "Checkpoint",
+    "Clients",
+    "Lustre",
+    "Offer",
+    "Storage",
+    "Written",
+    "advise",
+    "checkpoint_of",
+    "clients_of",
+    "own_offer",
+]

@@ -1,0 +1,21 @@
+"""What is trained: the section `training`, from which trainshed works out what storage it needs."""
+
+from typing import Annotated
+
+from pydantic import Field, Strict
+
+from trainshed.documents.model import Model
+
+# Pydantic would take "70e9" and `true` for numbers.
+_Number = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
+
+
+class TrainingSpec(Model):
+    """What is trained; nothing of it is deployed."""
+
+    parameters: Annotated[_Number, Field(le=1e15)]
+    """Parameters of the model, for instance 70e9."""
+    checkpoint_minutes: Annotated[_Number, Field(le=100_000)]
+    """Minutes of training from the end of one checkpoint to the beginning of the next."""
+    dataset_gib: _Number | None = None
+    """Room that the data set takes on the file system, in GiB; default: none."""

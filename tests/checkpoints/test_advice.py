@@ -1,0 +1,244 @@
+"""What `trainshed explain` says of the storages that checkpoints may be written to."""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+import pytest
+
+from trainshed.catalogue.lustre import SSD_SIZES, efa_sizes
+from trainshed.checkpoints import (
+    STORAGES,
+    Advice,
+    Checkpoint,
+    Clients,
+    Lustre,
+    Written,
+    advise,
+    own_offer,
+)
+from trainshed.plan import ClusterPlan, make_plan
+from trainshed.prices import Price, PriceList, lustre_item, unit_of
+from trainshed.spec import ClusterSpec, DeploymentType
+
+LARGE = {"parameters": 70e9, "checkpoint_minutes": 20}
+PERSISTENT = {
+    lustre_item("persistent-2", 125): 0.1,
+    lustre_item("persistent-2", 250): 0.2,
+    lustre_item("persistent-2", 500): 0.3,
+    lustre_item("persistent-2", 1000): 0.4,
+}
+
+
+def planned(
+    training: Mapping[str, Any] | None = LARGE,
+    lustre: Mapping[str, Any] | None = None,
+    **instance: Any,
+) -> ClusterPlan:
+    fields = {"type": "trn1.32xlarge", "nodes": {"max": 16}} | instance
+    asked: dict[str, Any] = {"name": "Cluster1", "region": "us-west-2", "instance": fields}
+    asked["storage"] = {} if lustre is None else {"lustre": lustre}
+    return make_plan(
+        ClusterSpec.model_validate(asked | ({"training": training} if training else {}))
+    )
+
+
+def price_list(usd: Mapping[str, float]) -> PriceList:
+    prices = {
+        item: Price(
+            usd=amount,
+            unit=unit_of(item),
+            region="us-west-2",
+            date=date(2026, 1, 1),
+            source="this test",
+        )
+        for item, amount in usd.items()
+    }
+    return PriceList(region="us-west-2", prices=prices)
+
+
+def advised(plan: ClusterPlan, usd: Mapping[str, float] | None = None) -> Advice:
+    advice = advise(plan, price_list(usd or {}))
+    assert advice
+    return advice
+
+
+def by_name(advice: Advice) -> dict[str, Written]:
+    return {each.storage: each for each in advice.others}
+
+
+def clients(nodes: int, *, gbps: float = 400, lustre_efa: bool = False) -> Clients:
+    return Clients(nodes=nodes, gbps=gbps, lustre_efa=lustre_efa)
+
+
+def persistent(throughput: int) -> Lustre:
+    return Lustre(deployment=DeploymentType.PERSISTENT_2, throughput=throughput)
+
+
+def test_without_training_there_is_no_advice() -> None:
+    assert advise(planned(training=None), price_list({})) is None
+
+
+def test_the_own_file_system_writes_what_its_size_and_tier_give() -> None:
+    own = advised(planned(lustre={"capacity_gib": 9600, "throughput": 500})).own
+
+    assert own
+    assert (own.size, own.mbps) == ("9600 GiB", 9600 * 500 // 1024)
+    assert own.seconds == pytest.approx(980_000 / 4687)
+
+
+@pytest.mark.parametrize(
+    "lustre", [None, {"existing": "fs-0123456789abcdef0"}], ids=["none", "existing"]
+)
+def test_of_no_file_system_or_one_that_exists_nothing_is_known(lustre: dict[str, str]) -> None:
+    advice = advised(planned(lustre=lustre))
+
+    assert (advice.own, advice.own_rest_gb) == (None, None)
+    assert len(advice.others) == len(STORAGES)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "gbps", "lustre_efa", "mbps"),
+    [
+        pytest.param(1, 400, False, 4 * 625, id="one node: 5 Gbps with each server"),
+        pytest.param(16, 400, False, 4687, id="many nodes: the file system"),
+        pytest.param(1, 10, False, 1250, id="a slow node"),
+        pytest.param(1, 800, True, 4687, id="one node over EFA"),
+        pytest.param(1, 25, True, 3125, id="a slow node over EFA"),
+    ],
+)
+def test_lustre_is_as_fast_as_its_nodes_reach_it(
+    nodes: int, gbps: float, lustre_efa: bool, mbps: float
+) -> None:
+    offer = persistent(1000).sized(4800, clients(nodes, gbps=gbps, lustre_efa=lustre_efa))
+
+    assert offer.mbps == mbps
+
+
+@pytest.mark.parametrize(
+    ("lustre_efa", "gbps"), [(False, 100), (True, 700)], ids=["over TCP", "over EFA"]
+)
+def test_one_client_of_lustre_has_a_limit_beside_its_network(lustre_efa: bool, gbps: int) -> None:
+    offer = persistent(1000).sized(960_000, clients(1, gbps=3200, lustre_efa=lustre_efa))
+
+    assert offer.mbps == gbps * 125
+
+
+@pytest.mark.parametrize("throughput", [125, 250, 500, 1000])
+@pytest.mark.parametrize("lustre_efa", [False, True])
+@pytest.mark.parametrize("nodes", [2, 16])
+def test_the_offered_size_is_one_that_fsx_has_and_the_next_smaller_one_loses_more(
+    throughput: int, lustre_efa: bool, nodes: int
+) -> None:
+    found = Checkpoint(gb=100, minutes=20, dataset_gb=0)
+    kind, writers = persistent(throughput), clients(nodes, lustre_efa=lustre_efa)
+    sizes = (efa_sizes(throughput) if lustre_efa else None) or SSD_SIZES
+
+    offer = kind.smallest(found, writers, 0.02)
+
+    assert offer.gib
+    assert sizes.has(offer.gib)
+    assert found.lost(offer.mbps) <= 0.02
+    smaller = offer.gib - sizes.step
+    if sizes.has(smaller):
+        assert found.lost(kind.sized(smaller, writers).mbps) > 0.02
+
+
+def test_a_size_has_room_for_the_data_set_and_two_checkpoints() -> None:
+    found = Checkpoint(gb=1, minutes=1000, dataset_gb=20_000)
+
+    offers = [each.smallest(found, clients(16), 0.02) for each in STORAGES]
+
+    assert [offer.gib for offer in offers if offer and offer.gib] == [*[19_200] * 5, 18_629]
+
+
+def test_where_no_size_is_fast_enough_the_smallest_that_nodes_can_use_is_offered() -> None:
+    found = Checkpoint(gb=980, minutes=1, dataset_gb=0)
+
+    offer = persistent(1000).smallest(found, clients(1, gbps=100), 0.02)
+
+    # 100 Gbps are 20 servers of 5 Gbps.
+    assert (offer.gib, offer.mbps) == (24_000, 12_500)
+
+
+def test_an_efs_client_and_an_efs_file_system_have_limits() -> None:
+    one, many = (
+        by_name(advised(planned(nodes={"max": nodes})))["EFS, Elastic throughput"].mbps
+        for nodes in (1, 16)
+    )
+
+    assert (one, many) == pytest.approx((524.288, 1073.741824))
+
+
+def test_efs_is_paid_for_by_what_is_stored_and_written() -> None:
+    usd = {"efs-stored": 0.5, "efs-written": 0.25}
+    plan = planned({"parameters": 1e9, "checkpoint_minutes": 5, "dataset_gib": 100})
+
+    efs = by_name(advised(plan, usd))["EFS, Elastic throughput"]
+
+    each = 14 / 1.073741824
+    minutes = 5 + 14_000 / 1073.741824 / 60
+    stored, written = 100 + 2 * each, each * 730 * 60 / minutes
+    assert efs.usd_per_month == pytest.approx(0.5 * stored + 0.25 * written)
+
+
+@pytest.mark.parametrize(
+    ("gb", "mbps"), [(1, 160), (10, 640), (200, 10_240), (2000, 10_240)], ids=str
+)
+def test_openzfs_is_offered_with_a_throughput_that_it_has(gb: float, mbps: int) -> None:
+    found = Checkpoint(gb=gb, minutes=20, dataset_gb=0)
+
+    offer = STORAGES[-1].smallest(found, clients(16), 0.02)
+
+    assert offer
+    assert (offer.mbps, offer.units["openzfs-throughput"]) == (mbps, mbps)
+
+
+def test_openzfs_has_no_room_for_a_petabyte() -> None:
+    found = Checkpoint(gb=1, minutes=20, dataset_gb=1e6)
+
+    assert STORAGES[-1].smallest(found, clients(16), 0.02) is None
+
+
+def test_the_cheapest_loses_little_and_survives_the_loss_of_a_server() -> None:
+    usd = PERSISTENT | {lustre_item("scratch-2", None): 0.001, "efs-stored": 0, "efs-written": 0}
+
+    advice = advised(planned(), usd)
+
+    assert advice.cheapest
+    assert advice.cheapest.storage == "Lustre persistent-2, 1000 MB/s per TiB"
+    assert advice.cheapest.usd_per_month == pytest.approx(43_200 * 0.4)
+
+
+def test_a_storage_whose_price_is_unknown_is_not_the_cheapest_and_names_the_price() -> None:
+    usd = dict(PERSISTENT)
+    del usd[lustre_item("persistent-2", 1000)]
+
+    advice = advised(planned(), usd)
+
+    unknown = by_name(advice)["Lustre persistent-2, 1000 MB/s per TiB"]
+    assert (unknown.usd_per_month, unknown.unknown) == (None, ("lustre/persistent-2/1000",))
+    assert advice.cheapest
+    assert advice.cheapest.storage == "Lustre persistent-2, 500 MB/s per TiB"
+
+
+def test_without_any_price_nothing_is_the_cheapest() -> None:
+    assert advised(planned()).cheapest is None
+
+
+def test_what_is_left_beside_the_data_set_may_be_less_than_nothing() -> None:
+    left = [advised(planned(LARGE | {"dataset_gib": gib}, {})).own_rest_gb for gib in (1000, 1500)]
+
+    assert left == pytest.approx([200 * 1.073741824, -300 * 1.073741824])
+
+
+def test_the_own_file_system_over_efa_is_compared_with_sizes_that_efa_has() -> None:
+    lustre = {"capacity_gib": 4800, "throughput": 1000, "efa": True}
+    plan = planned(lustre=lustre, type="p5.48xlarge", ami="ami-0123456789abcdef0")
+
+    sizes = {each.storage: int(each.size.split()[0]) for each in advised(plan).others[1:5]}
+
+    assert [
+        gib % step for gib, step in zip(sizes.values(), (38400, 19200, 9600, 4800), strict=True)
+    ] == [0] * 4
+    assert own_offer(plan)
