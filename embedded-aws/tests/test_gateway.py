@@ -9,7 +9,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from embedded_aws.controls import RESET_PATH
+from embedded_aws.controls import CLOCK_PATH, RESET_PATH
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings
@@ -171,8 +171,8 @@ def test_an_unknown_control_is_not_found(embedded_aws: EmbeddedAws, method: str,
     assert caught.value.code == 404
     assert caught.value.read().decode() == (
         f"there is no control {method} {path}; the controls are: GET /_embedded-aws/roles; "
-        "GET /_embedded-aws/status; POST /_embedded-aws/faults; POST /_embedded-aws/quotas; "
-        "POST /_embedded-aws/reset\n"
+        "GET /_embedded-aws/status; POST /_embedded-aws/clock; POST /_embedded-aws/faults; "
+        "POST /_embedded-aws/quotas; POST /_embedded-aws/reset\n"
     )
 
 
@@ -217,3 +217,24 @@ def test_the_log_has_the_requests(embedded_aws: EmbeddedAws) -> None:
     embedded_aws.client("sqs").list_queues()
 
     assert "POST / HTTP/1.1" in Path(embedded_aws.log).read_text()
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"90", "the clock takes an object with days or hours"),
+        (b"{}", "the clock takes an object with days or hours"),
+        (b'{"weeks": 1}', "the clock takes an object with days or hours"),
+        (b'{"days": -1}', "days of the clock is a number from 0 to 36500, got -1"),
+        (b'{"hours": "1"}', "hours of the clock is a number from 0 to 36500, got '1'"),
+        (b'{"days": NaN}', "days of the clock is a number"),
+    ],
+)
+def test_time_that_cannot_pass_is_refused(
+    embedded_aws: EmbeddedAws, body: bytes, reason: str
+) -> None:
+    with pytest.raises(HTTPError) as caught:
+        embedded_aws.settings.controls.ask("POST", CLOCK_PATH, body)
+
+    assert caught.value.code == 400
+    assert reason in caught.value.read().decode()

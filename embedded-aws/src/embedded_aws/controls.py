@@ -11,6 +11,7 @@ from embedded_aws.errors import ServerError, program
 from embedded_aws.signing import signed_headers
 
 CONTROLS = "/_embedded-aws/"
+CLOCK_PATH = f"{CONTROLS}clock"
 RESET_PATH = f"{CONTROLS}reset"
 STATUS_PATH = f"{CONTROLS}status"
 # For which requests to the controls are signed; any region will do.

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embedded_aws.controls import RESET_PATH
+from embedded_aws.controls import CLOCK_PATH, RESET_PATH
 from embedded_aws.environment import applied, variables
 from embedded_aws.faults import FAULTS_PATH, Fault
 from embedded_aws.process import Server
@@ -94,6 +94,10 @@ class EmbeddedAws:
             as_of: the day shown from now on, `YYYY-MM-DD`; by default the one of the settings.
         """
         self.settings.controls.post(RESET_PATH, {"as_of": as_of})
+
+    def let_pass(self, *, days: float = 0, hours: float = 0) -> None:
+        """Let time pass at once for what waits for hours or days, for instance S3's lifecycles."""
+        self.settings.controls.post(CLOCK_PATH, {"days": days, "hours": hours})
 
     def fail(self, *faults: Fault) -> None:
         """Answer these calls with errors from now on; without arguments, end all faults."""

@@ -17,11 +17,12 @@ from xml.sax.saxutils import escape
 from werkzeug import Request, Response
 
 from embedded_aws.admission import IN_XML, Caller, admit, refusal_of_page
-from embedded_aws.controls import CONTROLS, RESET_PATH, STATUS_PATH
+from embedded_aws.clock import let_pass, time_from_json
+from embedded_aws.controls import CLOCK_PATH, CONTROLS, RESET_PATH, STATUS_PATH
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.faults import FAULTS_PATH, from_json
 from embedded_aws.faults_of_calls import faults, take_fault
-from embedded_aws.hooks import before_call, when_faults_changed
+from embedded_aws.hooks import before_call, when_faults_changed, when_time_passed
 from embedded_aws.offered_controls import Control, ControlError, offered_controls, posted
 from embedded_aws.refused_call import RefusedCall
 from embedded_aws.request_bodies import check_json, inflated
@@ -59,6 +60,7 @@ class Gateway:
             **offered_controls(),
             f"GET {STATUS_PATH}": _status,
             f"POST {FAULTS_PATH}": _set_faults,
+            f"POST {CLOCK_PATH}": _let_pass,
             f"POST {RESET_PATH}": self._reset,
             # moto's own reset would remove the seed.
             "POST /moto-api/reset": self._reset,
@@ -183,6 +185,12 @@ def _status(_: Request, settings: ServerSettings) -> Response:
 def _set_faults(request: Request, _: ServerSettings) -> Response:
     faults.set(from_json(posted(request)))
     when_faults_changed.call()
+    return Response(status=HTTPStatus.NO_CONTENT)
+
+
+def _let_pass(request: Request, _: ServerSettings) -> Response:
+    let_pass(time_from_json(posted(request)))
+    when_time_passed.call()
     return Response(status=HTTPStatus.NO_CONTENT)
 
 

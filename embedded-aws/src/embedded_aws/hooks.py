@@ -67,5 +67,7 @@ before_call: Hook[[Request, Caller]] = Hook()
 when_instance_ended: Hook[[Any]] = Hook(last_first=True)
 # moto's instance is in another state.
 when_instance_changed: Hook[[Any]] = Hook()
+# A control has let time pass.
+when_time_passed: Hook[[]] = Hook()
 # Calls that failed on purpose may succeed now.
 when_faults_changed: Hook[[]] = Hook()

@@ -90,3 +90,49 @@ def test_a_link_to_s3_changes_its_policy_and_goes(
     link.delete()
     remaining = fsx.describe_data_repository_associations()["Associations"]
     assert link.ref not in [each["AssociationId"] for each in remaining]
+
+
+def test_an_openzfs_file_system_changes_in_place(
+    client: Any, deploy: Any, vpc: Any, subnet: Any
+) -> None:
+    fsx = client("fsx")
+    nfs = {"IpProtocol": "tcp", "FromPort": 2049, "ToPort": 2049, "CidrIp": "10.20.0.0/16"}
+    group = deploy(
+        "AWS::EC2::SecurityGroup",
+        "Nfs",
+        GroupDescription="NFS",
+        VpcId=vpc.ref,
+        SecurityGroupIngress=[nfs],
+    )
+    exports = [{"ClientConfigurations": [{"Clients": "*", "Options": ["rw", "crossmnt"]}]}]
+    openzfs = {
+        "DeploymentType": "SINGLE_AZ_HA_2",
+        "ThroughputCapacity": 160,
+        "Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"],
+        "RootVolumeConfiguration": {"NfsExports": exports},
+    }
+    home = deploy(
+        "AWS::FSx::FileSystem",
+        "Home",
+        FileSystemType="OPENZFS",
+        StorageCapacity=128,
+        SubnetIds=[subnet.ref],
+        SecurityGroupIds=[group.ref],
+        OpenZFSConfiguration=openzfs,
+    )
+
+    home.update(
+        StorageCapacity=256,
+        OpenZFSConfiguration={**openzfs, "ThroughputCapacity": 320, "Options": []},
+    )
+
+    (volume,) = fsx.describe_volumes(VolumeIds=[home.attributes["RootVolumeId"]])["Volumes"]
+    assert volume["OpenZFSConfiguration"]["NfsExports"] == exports
+    assert home.attributes["LustreMountName"] == ""
+    found = file_systems(client)[home.ref]
+    assert found["StorageCapacity"] == 256
+    assert found["OpenZFSConfiguration"]["ThroughputCapacity"] == 320
+    home.delete()
+    home.delete()
+    own = [{"Name": "file-system-id", "Values": [home.ref]}]
+    assert len(fsx.describe_backups(Filters=own)["Backups"]) == 1

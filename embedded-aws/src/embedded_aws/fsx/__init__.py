@@ -1,1 +1,1 @@
-"""FSx for Lustre."""
+"""Amazon FSx: Lustre and OpenZFS."""

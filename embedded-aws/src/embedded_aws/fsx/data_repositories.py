@@ -13,8 +13,8 @@ from typing import Any
 from moto.moto_api._internal import mock_random
 
 from embedded_aws.actions import Call, Refusal, action, existing
-from embedded_aws.fsx import file_systems
 from embedded_aws.fsx.lustre import bad_request, default_version
+from embedded_aws.fsx.stored_file_system import find as find_file_system
 from embedded_aws.fsx.tables import associations
 
 # An association, as DescribeDataRepositoryAssociations returns it.
@@ -35,7 +35,7 @@ def _find(call: Call, association_id: str) -> Association:
 @action("fsx", "CreateDataRepositoryAssociation")
 def create_data_repository_association(call: Call) -> dict[str, Any]:
     """Link a directory of a Lustre file system to an S3 bucket or prefix."""
-    file_system = file_systems.find(call, call.params["FileSystemId"])
+    file_system = find_file_system(call, call.params["FileSystemId"])
     _check_file_system(file_system)
     path = call.params.get("FileSystemPath", "/")
     siblings = [

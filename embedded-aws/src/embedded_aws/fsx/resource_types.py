@@ -1,11 +1,14 @@
 """FSx file systems and their links to S3."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from embedded_aws.cloudformation.handlers.arguments import accepted
-from embedded_aws.cloudformation.handlers.handler import Handler, changes
+from embedded_aws.cloudformation.handlers.handler import Handler, changes, present
 from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource
+
+_OPENZFS = "OpenZFSConfiguration"
 
 
 class _FsxHandler(Handler):
@@ -26,8 +29,12 @@ class FileSystem(_FsxHandler):
         "RootVolumeId": "OpenZFSConfiguration.RootVolumeId",
     }
 
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        return _without_options(super()._wanted(request))
+
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        wanted = changes(before, request.properties)
+        before = _without_options(before)
+        wanted = changes(before, _without_options(request.properties))
         # UpdateFileSystem does not accept what only the creation may set.
         change = {
             name: changes(before.get(name, {}), wanted[name])
@@ -37,6 +44,22 @@ class FileSystem(_FsxHandler):
         }
         if change:
             self._call(request, "UpdateFileSystem", change, FileSystemId=physical_id)
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        # Inferred: without a word of the template, FSx's own default for the last backup holds.
+        openzfs = present(request.properties.get(_OPENZFS, {}), "Options")
+        given = {_OPENZFS: openzfs} if openzfs else {}
+        self._call(request, self.deletion, given, FileSystemId=physical_id)
+
+
+def _without_options(properties: Properties) -> dict[str, Any]:
+    """Return properties without the options of the deletion."""
+    return {
+        name: {key: part for key, part in value.items() if key != "Options"}
+        if name == _OPENZFS
+        else value
+        for name, value in properties.items()
+    }
 
 
 @resource("AWS::FSx::DataRepositoryAssociation")
