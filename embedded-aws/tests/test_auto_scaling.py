@@ -25,14 +25,14 @@ def fast_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
         yield aws
 
 
-def create_group(aws: EmbeddedAws) -> Callable[[], list[str]]:
+def create_group(aws: EmbeddedAws, **market: object) -> Callable[[], list[str]]:
     """Create a group of two, and return what gives the ids of its instances."""
     ec2, autoscaling = aws.client("ec2"), aws.client("autoscaling")
     vpc = ec2.create_vpc(CidrBlock="10.20.0.0/16")["Vpc"]["VpcId"]
     subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.20.0.0/20", AvailabilityZoneId="usw2-az4")[
         "Subnet"
     ]["SubnetId"]
-    data = {"ImageId": AMAZON_LINUX, "InstanceType": "trn1.32xlarge"}
+    data = {"ImageId": AMAZON_LINUX, "InstanceType": "trn1.32xlarge", **market}
     ec2.create_launch_template(LaunchTemplateName="nodes", LaunchTemplateData=data)
     autoscaling.create_auto_scaling_group(
         AutoScalingGroupName="nodes",
@@ -79,6 +79,66 @@ def test_failed_launches_are_tried_again_at_once_when_the_faults_change(
     assert ids() == []
 
     clean_aws.fail()
+
+    until(lambda: len(ids()) == 2)
+
+
+def on_spot(**options: str) -> dict[str, object]:
+    return {"InstanceMarketOptions": {"MarketType": "spot", "SpotOptions": options}}
+
+
+def ends(aws: EmbeddedAws) -> dict[str, tuple[str, str, str]]:
+    """The reason of each instance's end, and the state and status of its request."""
+    ec2 = aws.client("ec2")
+    requests = {
+        each["InstanceId"]: each
+        for each in ec2.describe_spot_instance_requests()["SpotInstanceRequests"]
+    }
+    return {
+        node["InstanceId"]: (
+            node.get("StateReason", {}).get("Code", ""),
+            requests[node["InstanceId"]]["State"],
+            requests[node["InstanceId"]]["Status"]["Code"],
+        )
+        for part in ec2.describe_instances()["Reservations"]
+        for node in part["Instances"]
+    }
+
+
+def test_a_node_that_ec2_takes_back_ends_after_two_minutes_and_is_replaced(
+    fast_aws: EmbeddedAws,
+) -> None:
+    fast_aws.reset()
+    ids = create_group(fast_aws, **on_spot())
+    taken, other = ids()
+
+    fast_aws.notify_spot(taken, "rebalance")
+    fast_aws.notify_spot(taken)
+
+    assert ends(fast_aws)[taken][1:] == ("active", "marked-for-termination")
+    until(lambda: taken not in ids() and len(ids()) == 2)
+    assert other in ids()
+    assert ends(fast_aws)[taken] == (
+        "Server.SpotInstanceTermination",
+        "closed",
+        "instance-terminated-no-capacity",
+    )
+    assert ends(fast_aws)[other] == ("", "active", "fulfilled")
+
+
+def test_a_price_above_the_highest_ends_nodes_and_launches_none(fast_aws: EmbeddedAws) -> None:
+    fast_aws.reset()
+    ids = create_group(fast_aws, **on_spot(MaxPrice="9"))
+    before = ids()
+
+    fast_aws.set_spot_price("trn1.32xlarge", 9.5)
+
+    until(lambda: not ids())
+    assert {ends(fast_aws)[each][2] for each in before} == {"instance-terminated-by-price"}
+    [failed, *_] = fast_aws.client("autoscaling").describe_scaling_activities()["Activities"]
+    assert "Your Spot request price of 9 is lower than the minimum" in failed["StatusMessage"]
+
+    fast_aws.set_spot_price("trn1.32xlarge", 8.5)
 
     until(lambda: len(ids()) == 2)
 

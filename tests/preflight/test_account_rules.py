@@ -14,11 +14,13 @@ import pytest
 from preflight_account import REGION, TRN_QUOTA, ZONE, Account
 
 from embedded_aws.faults import Fault
+from trainshed.catalogue import lookup
 from trainshed.findings import Finding, Severity
 from trainshed.findings.rule import all_rules, checks_of
 from trainshed.preflight import ask_account, judge_with_account
 
 NOT_TRIED = "TS-ACC-091"
+SPOT_NODES = {"type": "trn1.32xlarge", "nodes": {"max": 4}}
 ROOT = Path(__file__).parents[2]
 DOCUMENTED, _ = re.findall(r"```json\n(.*?)```", (ROOT / "docs/security.md").read_text(), re.DOTALL)
 KEY = "arn:aws:kms:us-west-2:123456789012:key/11111111-1111-1111-1111-111111111111"
@@ -75,6 +77,58 @@ def test_a_quota_that_is_too_small(account: Account) -> None:
         f"{TRN_QUOTA} --desired-value 640 --region us-west-2"
     )
     assert found.place and found.place.field == "instance.nodes.max"
+
+
+def on_spot(account: Account, **options: float) -> dict[str, Finding]:
+    """What is found of a cluster on Spot, by rule."""
+    fields = {"image": None, "orchestrator": "ec2", "instance": SPOT_NODES}
+    found = account.ask(**fields, capacity={"spot": options})
+    return {finding.rule: finding for finding in found}
+
+
+def test_a_cluster_on_spot_counts_against_the_quota_of_spot(account: Account) -> None:
+    quota = lookup("trn1.32xlarge").spot_quota
+    few = on_spot(account)["TS-ACC-020"]
+
+    account.aws.grant_quota(quota.code, 4 * 128)
+
+    assert "the account's quota 'All Trn Spot Instance Requests' (L-6B0D517C) is 0" in few.message
+    assert "TS-ACC-020" not in on_spot(account)
+
+
+def test_the_price_of_spot_is_compared_with_the_highest_that_a_node_may_cost(
+    account: Account,
+) -> None:
+    account.aws.set_spot_price("trn1.32xlarge", 3.70)
+
+    plain, above, below = (
+        on_spot(account, **options)["TS-ACC-036"]
+        for options in ({}, {"max_price": 3.71}, {"max_price": 3.69})
+    )
+
+    assert "on Spot in usw2-az4 costs 3.7 USD an hour, and in the last 30 days" in plain.message
+    assert "4 nodes cost 14.80 USD an hour now" in plain.remedy
+    assert plain.severity is Severity.INFO
+    # The shipped range of prices is 3.68 to 3.72.
+    assert (above.severity, below.severity) == (Severity.WARNING, Severity.ERROR)
+    assert "; capacity.spot.max_price is 3.71" in above.message
+
+
+def test_a_zone_with_a_higher_placement_score_is_named(account: Account) -> None:
+    ec2 = account.aws.client("ec2")
+    scores = {
+        each["AvailabilityZoneId"]: each["Score"]
+        for each in ec2.get_spot_placement_scores(
+            InstanceTypes=["trn1.32xlarge"], TargetCapacity=4, SingleAvailabilityZone=True
+        )["SpotPlacementScores"]
+    }
+
+    found = on_spot(account)["TS-ACC-037"]
+
+    assert f"4 x trn1.32xlarge in usw2-az4 is {scores['usw2-az4']}" in found.message
+    better = max(scores.values()) > scores["usw2-az4"]
+    assert found.severity is (Severity.WARNING if better else Severity.INFO)
+    assert ("set zone to" in found.remedy) is better
 
 
 @pytest.mark.parametrize(

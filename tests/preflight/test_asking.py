@@ -326,6 +326,8 @@ def clusters(network: Account, templates: Templates) -> list[dict[str, Any]]:
             "name": "PlainCluster",
             "orchestrator": "ec2",
             "image": {},
+            "zone": "us-west-2d",
+            "capacity": {"spot": {}},
             "network": network.network,
             "instance": {
                 "type": "trn1.32xlarge",

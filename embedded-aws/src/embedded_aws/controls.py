@@ -13,6 +13,8 @@ from embedded_aws.signing import signed_headers
 CONTROLS = "/_embedded-aws/"
 CLOCK_PATH = f"{CONTROLS}clock"
 RESET_PATH = f"{CONTROLS}reset"
+SPOT_NOTICES_PATH = f"{CONTROLS}spot-notices"
+SPOT_PRICES_PATH = f"{CONTROLS}spot-prices"
 STATUS_PATH = f"{CONTROLS}status"
 # For which requests to the controls are signed; any region will do.
 _SERVICE, _REGION = "embedded-aws", "us-east-1"

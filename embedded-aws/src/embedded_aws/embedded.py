@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embedded_aws.controls import CLOCK_PATH, RESET_PATH
+from embedded_aws.controls import CLOCK_PATH, RESET_PATH, SPOT_NOTICES_PATH, SPOT_PRICES_PATH
 from embedded_aws.environment import applied, variables
 from embedded_aws.faults import FAULTS_PATH, Fault
 from embedded_aws.process import Server
@@ -113,6 +113,20 @@ class EmbeddedAws:
         """
         grant = {"service": service, "code": code, "value": value}
         self.settings.controls.post(QUOTAS_PATH, [grant])
+
+    def notify_spot(self, instance_id: str, notice: str = "interruption") -> None:
+        """Have EC2 tell a Spot Instance that it takes it back, or that it may.
+
+        Args:
+            instance_id: of the instance.
+            notice: `interruption`, by which it is terminated two minutes later, or `rebalance`.
+        """
+        found = {"instance": instance_id, "notice": notice}
+        self.settings.controls.post(SPOT_NOTICES_PATH, [found])
+
+    def set_spot_price(self, instance_type: str, usd: float) -> None:
+        """Set the price of a type on Spot, in USD an hour: what may cost less is taken back."""
+        self.settings.controls.post(SPOT_PRICES_PATH, {instance_type: usd})
 
     def roles(self, name: str = "") -> list[RoleUse]:
         """Return which granted actions roles used, which they never used, and what was denied.

@@ -69,5 +69,9 @@ when_instance_ended: Hook[[Any]] = Hook(last_first=True)
 when_instance_changed: Hook[[Any]] = Hook()
 # A control has let time pass.
 when_time_passed: Hook[[]] = Hook()
+# EC2 has told moto's Spot Instance that it takes it back, or that it may.
+when_spot_noticed: Hook[[Any]] = Hook()
+# Prices of Spot Instances were set.
+when_spot_price_set: Hook[[]] = Hook()
 # Calls that failed on purpose may succeed now.
 when_faults_changed: Hook[[]] = Hook()

@@ -10,7 +10,7 @@ A package names an object of a subclass of `Plugin` in its entry points, in the 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -52,6 +52,19 @@ class ProjectNeeds:
     as_of: date | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpotNotice:
+    """What the metadata of a Spot Instance say of its end.
+
+    Attributes:
+        rebalance: when EC2 recommended to replace it; None if it did not.
+        terminate: when EC2 terminates it; None if it has not announced it.
+    """
+
+    rebalance: datetime | None = None
+    terminate: datetime | None = None
+
+
 class Plugin:
     """A plug-in that adds nothing; override the methods for what yours adds."""
 
@@ -82,6 +95,20 @@ class Plugin:
 
         Every user may make it, in a folder of its own; it is looked for when a job or a step of a
         command has ended.
+        """
+        return {}
+
+    def spot_prices(self, region: str) -> Mapping[str, tuple[float, float]]:
+        """Return the lowest and the highest price of Spot Instances in a region, by their types.
+
+        In USD an hour; types that are not there have invented ones.
+        """
+        return {}
+
+    def spot_notice_files(self) -> Mapping[str, tuple[str, Callable[[SpotNotice], str]]]:
+        """Return the file that an AMI writes at a notice of EC2, by a pattern of the AMI's name.
+
+        Each is its path, and what gives its text.
         """
         return {}
 

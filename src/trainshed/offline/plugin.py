@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from embedded_aws.plugins import Plugin, ProjectNeeds, Row, WithdrawnType
-from trainshed.catalogue import all_regions, lookup, zones_offering
+from trainshed.catalogue import all_regions, all_types, lookup, zones_offering
 from trainshed.catalogue.lookup import withdrawn_records
 from trainshed.errors import TrainshedError
 from trainshed.nodes.cells import AGENTS
 from trainshed.nodes.folders import SCRATCH, UNFIT_MARK
 from trainshed.offline.huge_pages import huge_pages
+from trainshed.prices import Purchase, instance_item, load_prices
 from trainshed.region import environment_region
 
 # By base: its root, and the agents that Amazon's or Canonical's AMIs add something for.
@@ -77,6 +78,18 @@ class TrainshedPlugin(Plugin):
     def power_off_marks(self) -> dict[str, str]:
         """Return the mark at which nodes of an AMI of ours power off."""
         return {r"trainshed-.+": UNFIT_MARK}
+
+    def spot_prices(self, region: str) -> dict[str, tuple[float, float]]:
+        """Return the ranges that `trainshed cost` has for a region."""
+        prices = load_prices(region)
+        found = {
+            name: prices.price(instance_item(Purchase.SPOT, name))
+            for name in all_types()
+            if "spot" in lookup(name).usage_classes
+        }
+        return {
+            name: (price.usd, price.usd_to or price.usd) for name, price in found.items() if price
+        }
 
     def huge_pages(self) -> dict[str, Mapping[str, int]]:
         """Return what the rule of udev of our AMIs reserves."""

@@ -13,7 +13,7 @@ from trainshed.catalogue.quotas import (
     VPCS,
 )
 from trainshed.findings.rule import checks_of
-from trainshed.plan import ClusterPlan
+from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.preflight.rules.bootstrap import BOOTSTRAP_VERSION
 from trainshed.preflight.rules.images import image_of
 from trainshed.preflight.rules.storage import buckets
@@ -136,6 +136,7 @@ def _anything_if(needed: Callable[[ClusterPlan], object]) -> Callable[[Subject],
 
 
 _for_new_network = _anything_if(lambda plan: not plan.network.vpc_id)
+_for_spot = _anything_if(lambda plan: plan.capacity.kind is CapacityKind.SPOT)
 _for_existing_network = _anything_if(lambda plan: plan.network.vpc_id)
 
 # Service Authorization Reference: the other actions take no resource, or are for all at once.
@@ -146,13 +147,18 @@ _RESOURCES: Mapping[str, Callable[[Subject], list[str]]] = {
     "ecr:BatchGetImage": _repositories,
     "ecr:GetDownloadUrlForLayer": _repositories,
     "ec2:DescribeAddresses": _for_new_network,
+    "ec2:DescribeAvailabilityZones": _anything_if(
+        lambda plan: plan.capacity.kind is CapacityKind.SPOT and not plan.zone.is_id
+    ),
     "ec2:DescribeCapacityReservations": _anything_if(lambda plan: plan.capacity.target),
     "ec2:DescribeNatGateways": _for_new_network,
     "ec2:DescribeRouteTables": _for_existing_network,
     "ec2:DescribeSecurityGroups": _for_existing_network,
+    "ec2:DescribeSpotPriceHistory": _for_spot,
     "ec2:DescribeVpcAttribute": _vpc,
     "ec2:DescribeVpcEndpoints": _for_existing_network,
     "ec2:DescribeVpcs": _for_new_network,
+    "ec2:GetSpotPlacementScores": _for_spot,
     "eks:DescribeCluster": _eks_cluster,
     "eks:DescribeNodegroup": _node_groups,
     "eks:ListNodegroups": _eks_cluster,

@@ -125,10 +125,12 @@ def roles(
 
 @app.command()
 def control(
-    name: Annotated[str, typer.Argument(help="The control: clock, faults, quotas or reset.")],
+    name: Annotated[
+        str, typer.Argument(help="clock, faults, quotas, spot-notices, spot-prices or reset.")
+    ],
     value: Annotated[str, typer.Argument(help="What it takes, as JSON.")] = "{}",
 ) -> None:
-    """Post to a control of the embedded AWS: let time pass, set faults or quotas, or reset it."""
+    """Post to a control of the embedded AWS: time, faults, quotas, Spot Instances, a reset."""
     controls = _controls_of_environment() or _running(_project()).settings.controls
     try:
         controls.ask("POST", f"{CONTROLS}{name}", value.encode())

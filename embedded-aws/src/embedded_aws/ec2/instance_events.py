@@ -1,4 +1,4 @@
-"""EventBridge's events for instances whose states change, of which the services here hear first.
+"""EventBridge's events for instances, and of their states the services here hear first.
 
 EC2 user guide, "State change events for your instances": source, detail type and detail.
 EventBridge user guide, "Using resource-based policies": a function is called only if its own policy
@@ -7,6 +7,7 @@ error. Targets other than functions get no events here.
 """
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any
@@ -27,11 +28,22 @@ def publish_state(instance: Any, state: str) -> None:
     if state in ("stopped", "terminated"):
         when_instance_ended.call(instance)
     when_instance_changed.call(instance)
+    publish(instance, "EC2 Instance State-change Notification", {"state": state})
+
+
+def publish(instance: Any, detail_type: str, detail: Mapping[str, str]) -> None:
+    """Tell EventBridge of something that concerns an instance.
+
+    Args:
+        instance: moto's.
+        detail_type: for instance `EC2 Instance Rebalance Recommendation`.
+        detail: of the event, beside the id of the instance.
+    """
     ec2 = instance.ec2_backend
     event: Any = {
         "version": "0",
         "id": str(mock_random.uuid4()),
-        "detail-type": "EC2 Instance State-change Notification",
+        "detail-type": detail_type,
         "source": "aws.ec2",
         "account": ec2.account_id,
         "time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -39,7 +51,7 @@ def publish_state(instance: Any, state: str) -> None:
         "resources": [
             f"arn:{ec2.partition}:ec2:{ec2.region_name}:{ec2.account_id}:instance/{instance.id}"
         ],
-        "detail": {"instance-id": instance.id, "state": state},
+        "detail": {"instance-id": instance.id, **detail},
     }
     events = get_backend("events")[ec2.account_id][ec2.region_name]
     for rule in list(events.event_buses["default"].rules.values()):

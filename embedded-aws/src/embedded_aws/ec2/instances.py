@@ -14,7 +14,7 @@ from moto.ec2.models.elastic_network_interfaces import Attachment
 from moto.ec2.models.instances import Instance
 
 from embedded_aws.actions import Call, action, correction
-from embedded_aws.ec2 import held_capacity, placement_groups
+from embedded_aws.ec2 import held_capacity, placement_groups, spot_requests
 from embedded_aws.ec2.ami_attributes import find_ami
 from embedded_aws.ec2.instance_types import require
 from embedded_aws.ec2.launch_templates import check_template, template_data
@@ -100,6 +100,7 @@ def run_instances(call: Call) -> Any:
     instance_type, count = data.get("InstanceType", _DEFAULT_TYPE), call.params["MaxCount"]
     check_launch(call, instance_type, subnet.id if subnet else None, data, count)
     zone = subnet.availability_zone if subnet else ""
+    spot_requests.check(call, data, instance_type, zone)
     group = None
     if name := data.get("Placement", {}).get("GroupName"):
         group = placement_groups.find(call, name)
@@ -133,6 +134,7 @@ def run_instances(call: Call) -> Any:
     if group:
         placement_groups.join(call, group, ids)
     held_capacity.use(call, ids, reservations)
+    spot_requests.fulfil(call, data, instances)
     for instance in instances:
         machines().launch(call, instance, data)
     return answer

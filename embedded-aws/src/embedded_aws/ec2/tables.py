@@ -7,6 +7,8 @@ placement_groups = table("ec2", "placement_groups")
 capacity_reservations = table("ec2", "capacity_reservations")
 # Those that were offered.
 capacity_block_offerings = table("ec2", "capacity_block_offerings")
+# Of RunInstances; moto has those of RequestSpotInstances.
+spot_requests = table("ec2", "spot_requests")
 
 
 def placement_group_members(call: Call) -> dict[str, str]:
