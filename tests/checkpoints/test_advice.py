@@ -13,7 +13,7 @@ from trainshed.checkpoints import (
     Checkpoint,
     Clients,
     Lustre,
-    Written,
+    WrittenCheckpoint,
     advise,
     own_offer,
 )
@@ -58,12 +58,12 @@ def price_list(usd: Mapping[str, float]) -> PriceList:
 
 
 def advised(plan: ClusterPlan, usd: Mapping[str, float] | None = None) -> Advice:
-    advice = advise(plan, price_list(usd or {}))
+    advice = advise(plan, lambda _: price_list(usd or {}))
     assert advice
     return advice
 
 
-def by_name(advice: Advice) -> dict[str, Written]:
+def by_name(advice: Advice) -> dict[str, WrittenCheckpoint]:
     return {each.storage: each for each in advice.others}
 
 
@@ -76,7 +76,7 @@ def persistent(throughput: int) -> Lustre:
 
 
 def test_without_training_there_is_no_advice() -> None:
-    assert advise(planned(training=None), price_list({})) is None
+    assert advise(planned(training=None), lambda _: price_list({})) is None
 
 
 def test_the_own_file_system_writes_what_its_size_and_tier_give() -> None:

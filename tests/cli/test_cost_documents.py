@@ -1,4 +1,4 @@
-"""The documents show what `cost` and `estimate` print."""
+"""The documents show what `cost`, `estimate` and `explain` print."""
 
 import shlex
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import pytest
 from documented import ROOT, Example, examples
 
 Trainshed = Callable[..., Any]
-_OURS = ("trainshed cost ", "trainshed estimate")
+_OURS = ("trainshed cost ", "trainshed estimate", "trainshed explain")
 SHOWN = [
     example
     for example in examples()

@@ -1,5 +1,6 @@
 """`trainshed explain`: what it prints, of what, and with which exit code."""
 
+import json
 import os
 import shlex
 from collections.abc import Callable
@@ -130,6 +131,149 @@ def test_the_region_comes_from_the_option_or_the_environment(
     assert by_environment.json["place"] == "us-east-1, use1-az4"
 
 
+TRAINING = """
+name: Cluster1
+region: us-west-2
+instance: {type: trn1.32xlarge, nodes: {max: 16}}
+storage: {lustre: {capacity_gib: 4800}}
+training: {parameters: 70e9, checkpoint_minutes: 20, dataset_gib: 1000}
+"""
+
+
+@pytest.fixture
+def explained(
+    trainshed: Trainshed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Any]:
+    """Explain a cluster with a training in a folder without prices of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def explain(text: str, *options: str) -> Any:
+        Path("one.yaml").write_text(text, encoding="utf-8")
+        return trainshed("explain", "one.yaml", *options)
+
+    return explain
+
+
+def test_without_training_nothing_is_said_of_checkpoints(trainshed: Trainshed) -> None:
+    assert "lost time" not in trainshed("explain", "p4d").out
+    assert trainshed("explain", "p4d", "--json").json["checkpoints"] is None
+
+
+def test_with_training_it_says_how_large_checkpoints_are_and_what_they_take(
+    explained: Callable[..., Any],
+) -> None:
+    lines = explained(TRAINING).out.splitlines()
+
+    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in lines]
+    facts = {row[0]: row[1] for row in rows if len(row) == 2}
+    assert facts["size of one"].startswith("980 GB, 14 bytes for each parameter")
+    assert facts["with gradients"].startswith("1,120 GB, 16 bytes")
+    assert facts["with gradients"].endswith("840 GB, 12 bytes")
+    assert facts["in the background"].endswith("the cluster's 1,171 MB/s are enough")
+    # 3,800 GiB are 4,080 GB.
+    assert (
+        facts["room on the file system"] == "4,080 GB beside the data set; checkpoints that fit: 4"
+    )
+    assert [row[1:6] for row in rows if row[0].startswith("this cluster: ")] == [
+        ["4800 GiB", "1,171", "837", "41.1", "1,008.00"]
+    ]
+    assert [row[1:6] for row in rows if row[0] == "Lustre persistent-2, 1000 MB/s per TiB"] == [
+        ["43200 GiB", "42,187", "23", "1.9", "unknown"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("gib", "room"),
+    [
+        (2800, "2,147 GB beside the data set; checkpoints that fit: 2"),
+        (
+            3800,
+            "1,074 GB beside the data set; checkpoints that fit: 1, too few: 2 must be there at",
+        ),
+        (4900, "too little: the data set takes 107 GB more than there are"),
+    ],
+)
+def test_it_says_whether_data_set_and_checkpoints_have_room(
+    explained: Callable[..., Any], gib: int, room: str
+) -> None:
+    assert f"│ {room}" in explained(TRAINING.replace(": 1000}", f": {gib}}}")).out
+
+
+def test_a_file_system_may_be_too_slow_for_the_background_too(
+    explained: Callable[..., Any],
+) -> None:
+    out = explained(TRAINING.replace("minutes: 20", "minutes: 10")).out
+
+    assert "needs 1,633 MB/s to be done before the next; the cluster's 1,171 MB/s are too" in out
+
+
+def test_of_storage_that_is_there_already_it_says_nothing(explained: Callable[..., Any]) -> None:
+    text = TRAINING.replace("capacity_gib: 4800", "existing: fs-0123456789abcdef0")
+
+    out = explained(text).out
+
+    assert "this cluster" not in out and "room on the file system" not in out
+    assert "the cheapest that loses less than 2 %" in out
+
+
+def test_it_names_the_cheapest_and_the_prices_that_are_not_known(
+    explained: Callable[..., Any],
+) -> None:
+    *_, cheapest, unknown = explained(TRAINING).out.splitlines()
+
+    assert cheapest == (
+        "the cheapest that loses less than 2 % and keeps data when a server fails: Lustre "
+        "persistent-2, 250 MB/s per TiB, 165600 GiB, 34,776.00 USD a month, of those whose price "
+        "is known"
+    )
+    assert unknown.startswith("price unknown: lustre/persistent-2/125, lustre/persistent-2/500, ")
+
+
+def test_it_says_when_the_nodes_are_too_few_for_any_storage(explained: Callable[..., Any]) -> None:
+    out = explained(TRAINING.replace("max: 16", "max: 1")).out
+
+    assert "none loses less than 2 %: the nodes cannot write faster" in out
+
+
+def test_prices_of_the_project_count(explained: Callable[..., Any], tmp_path: Path) -> None:
+    entry = {"usd": 0.1, "unit": "GB-month", "date": "2026-11-01", "source": "our contract"}
+    prices = {"us-west-2": {"lustre/persistent-2/1000": entry}}
+    (tmp_path / "prices.json").write_text(json.dumps(prices), encoding="utf-8")
+
+    advice = explained(TRAINING, "--json").json["checkpoints"]
+
+    assert advice["cheapest"]["usd_per_month"] == 4320
+
+
+def test_a_plot_names_storages_without_a_price(
+    explained: Callable[..., Any], tmp_path: Path
+) -> None:
+    answer = explained(TRAINING, "--plot", "plot.svg")
+
+    words = " ".join(ElementTree.parse(tmp_path / "plot.svg").getroot().itertext())
+    assert "picture: plot.svg" in answer.err
+    assert "this cluster: Lustre persistent-2, 250 MB/s per TiB" in words
+    assert "Lustre persistent-2, 1000 MB/s per TiB: price unknown" in words
+    assert "Lustre scratch-2: price unknown" not in words
+
+
+def test_a_plot_without_any_price_is_refused(explained: Callable[..., Any]) -> None:
+    answer = explained(TRAINING.replace("us-west-2", "us-east-2"), "--plot", "plot.svg")
+
+    assert answer.code == 2
+    assert "no price of storage in us-east-2 is known; trainshed cost sync asks" in answer.err
+
+
+def test_the_plot_of_the_documents_is_what_the_command_draws(
+    trainshed: Trainshed, tmp_path: Path
+) -> None:
+    drawn = tmp_path / "checkpoints.svg"
+
+    trainshed("explain", "train", "--plot", str(drawn))
+
+    assert drawn.read_bytes() == (ROOT / "docs" / "images" / drawn.name).read_bytes()
+
+
 TWICE = "name: {}\nregion: us-west-2\ninstance: {{type: trn1.32xlarge}}\n"
 
 
@@ -194,6 +338,10 @@ def test_from_another_directory_the_advice_leads_to_the_clusters(
         (["train", "-c", "nowhere/*.yaml"], "'nowhere/*.yaml' names no file"),
         (["--svg", "x.svg"], "--svg draws one node: name a cluster"),
         (["train", "--svg", "no/such/folder.svg"], "cannot be written: No such file"),
+        (["--plot", "x.svg"], "--plot draws one training: name a cluster"),
+        (["p4d", "--plot", "x.svg"], "a training: give training in clusters/p4d.yaml"),
+        (["train", "--plot", "x.pdf"], "x.pdf: a plot is a .png or .svg file; name it so"),
+        (["train", "--plot", "no/such/folder.svg"], "cannot be written: No such file"),
         (["train", "--regio", "x"], "no such option: --regio"),
     ],
 )

@@ -1,6 +1,13 @@
 """Checkpoints of a training: how large they are, and what each storage makes of them."""
 
-from trainshed.checkpoints.advice import GOOD_LOSS, Advice, Written, advise, clients_of, own_offer
+from trainshed.checkpoints.advice import (
+    GOOD_LOSS,
+    Advice,
+    WrittenCheckpoint,
+    advise,
+    clients_of,
+    own_offer,
+)
 from trainshed.checkpoints.checkpoint import (
     BYTES_PER_PARAMETER,
     KEPT,
@@ -24,7 +31,7 @@ __all__ = [
     "Lustre",
     "Offer",
     "Storage",
-    "Written",
+    "WrittenCheckpoint",
     "advise",
     "checkpoint_of",
     "clients_of",

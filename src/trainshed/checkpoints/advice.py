@@ -1,19 +1,21 @@
 """What writing checkpoints costs in time and money: on a cluster's own storage, and on others."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from trainshed.checkpoints.checkpoint import GB_PER_GIB, Checkpoint, checkpoint_of
-from trainshed.checkpoints.storages import STORAGES, Clients, Lustre, Offer
+from trainshed.checkpoints.storages import STORAGES, Clients, Lustre, Offer, Storage
 from trainshed.plan import ClusterPlan
 from trainshed.prices import PriceList
 
 # What storage is looked for.
 GOOD_LOSS = 0.02
+# What parts of the time are lost by sizes from small to large.
+_LOSSES = (0.4, 0.3, 0.2, 0.15, 0.1, 0.07, 0.05, 0.03, GOOD_LOSS, 0.01)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenCheckpoint:
     """Checkpoints on one storage.
 
     Attributes:
@@ -49,38 +51,48 @@ class Advice:
         own: the cluster's own file system; None without one, or where it is there already.
         own_rest_gb: its room beside the data set, in GB; negative when that does not fit.
         others: each kind of storage, as small as it can be to lose little enough.
-        cheapest: of those whose data outlives a server, that lose little enough and whose price
-            is known, the one that costs least.
+        sizes: of each kind of storage, from those that lose much to those that lose little.
+        cheapest: of the others that lose little enough, whose data outlives a server, and whose
+            price is known, the one that costs least.
     """
 
     checkpoint: Checkpoint
     background_mbps: float
-    own: Written | None
+    own: WrittenCheckpoint | None
     own_rest_gb: float | None
-    others: tuple[Written, ...]
-    cheapest: Written | None
+    others: tuple[WrittenCheckpoint, ...]
+    sizes: tuple[tuple[WrittenCheckpoint, ...], ...]
+    cheapest: WrittenCheckpoint | None
 
 
-def advise(plan: ClusterPlan, prices: PriceList) -> Advice | None:
+def advise(plan: ClusterPlan, prices_of: Callable[[str], PriceList]) -> Advice | None:
     """Compare the storages for the checkpoints of a cluster's training; None without `training`.
 
     Args:
         plan: the cluster, of which all nodes take part.
-        prices: those of its region.
+        prices_of: gives those of a region.
     """
     if not plan.training:
         return None
+    prices = prices_of(plan.region)
     checkpoint = checkpoint_of(plan.training)
     clients = clients_of(plan)
     own = own_offer(plan)
-    offers = (each.smallest(checkpoint, clients, GOOD_LOSS) for each in STORAGES)
-    others = tuple(written(checkpoint, offer, prices) for offer in offers if offer)
+
+    def smallest(storage: Storage, lost: float) -> WrittenCheckpoint | None:
+        offer = storage.smallest(checkpoint, clients, lost)
+        return written(checkpoint, offer, prices) if offer else None
+
+    others = tuple(found for each in STORAGES if (found := smallest(each, GOOD_LOSS)))
+    sizes = [[smallest(each, lost) for lost in _LOSSES] for each in STORAGES]
     return Advice(
         checkpoint=checkpoint,
         background_mbps=checkpoint.background_mbps,
         own=written(checkpoint, own, prices) if own else None,
         own_rest_gb=own.gib * GB_PER_GIB - checkpoint.dataset_gb if own and own.gib else None,
         others=others,
+        # Several losses may have the same size.
+        sizes=tuple(tuple(dict.fromkeys(filter(None, each))) for each in sizes),
         cheapest=_cheapest(others),
     )
 
@@ -103,12 +115,12 @@ def own_offer(plan: ClusterPlan) -> Offer | None:
     return kind.sized(new.capacity_gib, clients_of(plan))
 
 
-def written(checkpoint: Checkpoint, offer: Offer, prices: PriceList) -> Written:
+def written(checkpoint: Checkpoint, offer: Offer, prices: PriceList) -> WrittenCheckpoint:
     """Return what checkpoints take on an offer, at the prices of a region."""
     known = {item: price for item in offer.units if (price := prices.price(item))}
     unknown = tuple(item for item in offer.units if item not in known)
     usd = sum(units * known[item].usd for item, units in offer.units.items() if item in known)
-    return Written(
+    return WrittenCheckpoint(
         storage=offer.storage,
         size=offer.size,
         mbps=offer.mbps,
@@ -121,7 +133,7 @@ def written(checkpoint: Checkpoint, offer: Offer, prices: PriceList) -> Written:
     )
 
 
-def _cheapest(others: Iterable[Written]) -> Written | None:
+def _cheapest(others: Iterable[WrittenCheckpoint]) -> WrittenCheckpoint | None:
     good = (each for each in others if each.replicated and each.lost <= GOOD_LOSS)
     priced = {each.usd_per_month: each for each in good if each.usd_per_month is not None}
     return priced[min(priced)] if priced else None

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from trainshed.checkpoints import advise
+from trainshed.cli.checkpoints import print_advice
 from trainshed.cli.cluster import (
     ALL_CLUSTERS,
     ClustersOption,
@@ -14,11 +16,13 @@ from trainshed.cli.cluster import (
     load_clusters,
 )
 from trainshed.cli.options import JsonOption
-from trainshed.cli.output import print_facts, print_json, print_records, say
+from trainshed.cli.output import print_facts, print_json, print_records, rounded, say
+from trainshed.cli.plots import drawing
 from trainshed.errors import TrainshedError
 from trainshed.explain import Explanation, draw_node, explain
 from trainshed.findings import Finding, Severity
 from trainshed.plan import ClusterPlan, Fleet
+from trainshed.prices import load_prices
 
 app = typer.Typer(add_completion=False)
 
@@ -42,25 +46,49 @@ def explain_command(
             metavar="FILE",
         ),
     ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also draw the time that checkpoints take against the price of storage, into this "
+            ".png or .svg file.",
+            metavar="FILE",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a cluster will have, and why: interfaces, addresses, bandwidth, decisions.
+
+    With `training` in its file, also what its checkpoints take on each storage, and what that
+    costs.
 
     Exits with 1 when a finding fails a check, with 2 when a cluster file is wrong.
     """
     if cluster is None:
         if svg:
             raise TrainshedError("--svg draws one node: name a cluster")
+        if plot:
+            raise TrainshedError("--plot draws one training: name a cluster")
         _list(load_clusters(clusters, region), as_json)
         return
     plan = load_cluster(cluster, clusters, region)
-    explained = explain(plan)
+    explained, advice = explain(plan), advise(plan, load_prices)
+    if plot and not advice:
+        raise TrainshedError(f"--plot draws a training: give training in {plan.where.file}")
     if as_json:
-        print_json(asdict(explained) | {"interfaces": [asdict(row) for row in plan.interfaces]})
+        interfaces = [asdict(row) for row in plan.interfaces]
+        checkpoints = rounded(asdict(advice)) if advice else None
+        print_json(asdict(explained) | {"interfaces": interfaces, "checkpoints": checkpoints})
     else:
         _print(explained)
+        if advice:
+            print_advice(plan, advice)
     if svg:
         _write(svg, draw_node(plan))
+    if plot and advice:
+        with drawing(plot):
+            from trainshed.checkpoints.plot import plot_storages
+
+            plot_storages(plan, advice, plot)
     _exit(explained.findings)
 
 
