@@ -15,10 +15,30 @@ LOGS_INGESTED, LOGS_STORED = "logs-ingested", "logs-stored"
 ECR_STORED = "ecr-stored"
 EKS_HOUR = "eks-hour"
 LUSTRE_METADATA_IOPS, LUSTRE_BACKUP = "lustre/metadata-iops", "lustre/backup"
-# Of Standard storage in all zones, and with Elastic throughput.
-EFS_STORED, EFS_WRITTEN = "efs-stored", "efs-written"
+# Storage in all zones: Standard, Infrequent Access, Archive. Elastic throughput is for all that is
+# read and written; what is read from Infrequent Access and Archive, or moved there, costs more.
+EFS_STORED, EFS_IA, EFS_ARCHIVE = "efs-stored", "efs-ia", "efs-archive"
+EFS_READ, EFS_WRITTEN = "efs-read", "efs-written"
+EFS_IA_READ, EFS_IA_WRITTEN = "efs-ia-read", "efs-ia-written"
+EFS_ARCHIVE_READ, EFS_ARCHIVE_WRITTEN = "efs-archive-read", "efs-archive-written"
+EFS_BACKUP = "efs-backup"
 # Of SSD storage, single-az-ha-2.
 OPENZFS_STORED, OPENZFS_THROUGHPUT = "openzfs-stored", "openzfs-throughput"
+OPENZFS_IOPS, OPENZFS_BACKUP = "openzfs-iops", "openzfs-backup"
+# Of S3, by storage class, as its API calls them: what is stored, the requests by which lifecycle
+# rules move objects to a class, and what is read from it, for which archives are restored at
+# standard speed.
+S3_STORED = {
+    "STANDARD": "s3-standard",
+    "STANDARD_IA": "s3-standard-ia",
+    "GLACIER_IR": "s3-glacier-ir",
+    "GLACIER": "s3-glacier",
+    "DEEP_ARCHIVE": "s3-deep-archive",
+}
+S3_MOVED = {name: f"{item}-moved" for name, item in S3_STORED.items() if name != "STANDARD"}
+S3_READ = {name: f"{item}-read" for name, item in S3_STORED.items() if name != "STANDARD"}
+# Objects that S3 Intelligent-Tiering watches.
+S3_MONITORED = "s3-monitored"
 
 _UNITS = {
     GP3: Unit.GB_MONTH,
@@ -35,10 +55,17 @@ _UNITS = {
     EKS_HOUR: Unit.HOUR,
     LUSTRE_METADATA_IOPS: Unit.IOPS_MONTH,
     LUSTRE_BACKUP: Unit.GB_MONTH,
-    EFS_STORED: Unit.GB_MONTH,
-    EFS_WRITTEN: Unit.GB,
+    **dict.fromkeys((EFS_STORED, EFS_IA, EFS_ARCHIVE, EFS_BACKUP), Unit.GB_MONTH),
+    **dict.fromkeys((EFS_READ, EFS_WRITTEN, EFS_IA_READ, EFS_IA_WRITTEN), Unit.GB),
+    **dict.fromkeys((EFS_ARCHIVE_READ, EFS_ARCHIVE_WRITTEN), Unit.GB),
     OPENZFS_STORED: Unit.GB_MONTH,
     OPENZFS_THROUGHPUT: Unit.MBPS_MONTH,
+    OPENZFS_IOPS: Unit.IOPS_MONTH,
+    OPENZFS_BACKUP: Unit.GB_MONTH,
+    **dict.fromkeys(S3_STORED.values(), Unit.GB_MONTH),
+    **dict.fromkeys(S3_MOVED.values(), Unit.THOUSAND_REQUESTS),
+    **dict.fromkeys(S3_READ.values(), Unit.GB),
+    S3_MONITORED: Unit.THOUSAND_OBJECTS_MONTH,
 }
 _LUSTRE = "lustre/"
 
