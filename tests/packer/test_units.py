@@ -48,7 +48,7 @@ WANTED = {
     "ubuntu": (UBUNTU, ("docker",), (*CLOUD_INIT, "ecs")),
     "amazon-linux": (AMAZON_LINUX, ("docker", "ecs", "nodeadm-config", "nodeadm-run"), CLOUD_INIT),
 }
-OURS = ("trainshed-first-boot", "trainshed-selftest", "trainshed-gdrcopy")
+OURS = ("trainshed-first-boot", "trainshed-selftest", "trainshed-gdrcopy", "trainshed-spot")
 STARTED_LATER = ("trainshed-unfit",)
 
 pytestmark = needs("systemd-analyze")

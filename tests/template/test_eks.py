@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from trainshed.lint.judging import lint_files
 from trainshed.plan import Fleet, plan_fleet
@@ -190,6 +191,20 @@ def test_what_kubernetes_has_is_beside_the_templates(folder: Path) -> None:
     assert kinds[-4:] == ["Topology", "ResourceFlavor", "ClusterQueue", "LocalQueue"]
     assert "PersistentVolume" in kinds
     assert "PersistentVolume" not in files["BlockCluster.yaml"]
+
+
+def test_pods_on_spot_read_what_ec2_says_and_have_time_to_end(folder: Path) -> None:
+    def pod(cluster: str) -> dict[str, Any]:
+        parts = yaml.safe_load_all((folder / f"kube/{cluster}.yaml").read_text())
+        [template] = [part for part in parts if part["kind"] == "PodTemplate"]
+        found: dict[str, Any] = template["template"]["spec"]
+        return found
+
+    [container] = pod("SpotCluster")["containers"]
+    [mount] = [each for each in container["volumeMounts"] if each["name"] == "spot"]
+    assert mount == {"name": "spot", "mountPath": "/run/trainshed/spot", "readOnly": True}
+    assert pod("SpotCluster")["terminationGracePeriodSeconds"] == 120
+    assert "terminationGracePeriodSeconds" not in pod("KubeCluster")
 
 
 def test_add_ons_come_in_an_order_that_does_not_hang(stacks: Mapping[str, Resources]) -> None:

@@ -25,6 +25,7 @@ from lightkube.resources.core_v1 import PodTemplate
 
 from trainshed.account.tags import CLUSTER_LABEL
 from trainshed.kubernetes.labels import OwnedObjects
+from trainshed.nodes.folders import SPOT
 
 TEMPLATE = "jobs"
 # The one container of the pod.
@@ -32,6 +33,9 @@ CONTAINER = "job"
 # What the template says of jobs beside their pods.
 ATTEMPTS, TIMEOUT = "trainshed/attempts", "trainshed/timeout-seconds"
 _SHARED_MEMORY = "shared-memory"
+# What EC2's notice leaves: who drains the node before EC2 takes it back leaves a pod no longer than
+# this.
+_SPOT_GRACE_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +85,9 @@ def job_template(
     pod = PodSpec(
         # A pod that ends is not started again on its node: the whole job is.
         restartPolicy="Never",
+        terminationGracePeriodSeconds=(
+            _SPOT_GRACE_SECONDS if SPOT in plan.folders.values() else None
+        ),
         serviceAccountName=service_account,
         automountServiceAccountToken=False,
         enableServiceLinks=False,
@@ -99,7 +106,9 @@ def job_template(
                 ),
                 securityContext=SecurityContext(allowPrivilegeEscalation=False),
                 volumeMounts=[
-                    VolumeMount(name=name, mountPath=path) for name, path in mounts.items()
+                    # A job tells no other one that its node ends.
+                    VolumeMount(name=name, mountPath=path, readOnly=True if path == SPOT else None)
+                    for name, path in mounts.items()
                 ],
             )
         ],

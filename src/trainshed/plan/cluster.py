@@ -9,10 +9,10 @@ from trainshed.documents.problems import Where
 from trainshed.errors import UnknownName
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
 from trainshed.nodes.devices import node_devices
-from trainshed.nodes.folders import UNFIT
+from trainshed.nodes.folders import SPOT, UNFIT
 from trainshed.orchestrators import Orchestrator, part, traits
 from trainshed.plan.ami import AmiPlan, plan_ami
-from trainshed.plan.capacity import CapacityPlan, plan_capacity
+from trainshed.plan.capacity import CapacityKind, CapacityPlan, plan_capacity
 from trainshed.plan.control_plane import ControlPlanePlan
 from trainshed.plan.job_access import JobAccessPlan, plan_job_access
 from trainshed.plan.jobs import JobsPlan, PlannedNode
@@ -210,7 +210,8 @@ def make_plan(
     root_volume = plan_root_volume(notes, instance)
     scratch = plan_scratch(notes, instance)
     mounts = {each.kind.value: each.mount for each in storages}
-    folders = {**mounts, "scratch": scratch, "unfit": UNFIT}
+    spot = SPOT if capacity.kind is CapacityKind.SPOT else None
+    folders = {**mounts, "scratch": scratch, "unfit": UNFIT, "spot": spot}
     node = PlannedNode(
         instance=instance,
         interfaces=interfaces,

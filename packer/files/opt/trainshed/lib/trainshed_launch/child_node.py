@@ -14,6 +14,7 @@ from trainshed_launch.channel import ADDRESS, LONGEST, Channel, address_of
 from trainshed_launch.command import Nodes, node_command
 from trainshed_launch.errors import PEER_LOST, LaunchError
 from trainshed_launch.log import log
+from trainshed_launch.notice import Notices, seconds_left, write_deadline
 from trainshed_launch.process import Process
 from trainshed_launch.rendezvous import Rendezvous
 from trainshed_launch.sent_files import unpacked
@@ -41,6 +42,7 @@ class ChildNode:
         self._process: Process | None = None
         self._sent: list[str] = []
         self.unfit = False
+        self._notices = Notices(settings.environment)
         # Tasks that nobody refers to may be collected before they end.
         self._tasks: set[asyncio.Future[Any]] = set()
 
@@ -127,7 +129,8 @@ class ChildNode:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._leave, channel)
-        failed = 0
+        self._tasks.add(asyncio.ensure_future(self._watch(channel)))
+        failed, deadline = 0, ""
         if start["command"]:
             try:
                 command = node_command(start["command"], nodes, self._settings.folder)
@@ -147,8 +150,11 @@ class ChildNode:
                 self._tasks.add(asyncio.ensure_future(self._run(channel, message)))
             elif message["kind"] == "examine":
                 self._tasks.add(asyncio.ensure_future(self._examine_again(channel)))
+            elif message["kind"] == "deadline":
+                deadline = message["deadline"]
+                write_deadline(environment, deadline)
             elif message["kind"] == "stop":
-                code = await self._process.stop() if self._process else failed
+                code = await self._stop(deadline) if self._process else failed
                 # JobSet judges the exit code of every node, AWS Batch that of the main one.
                 return PEER_LOST if self.unfit or message["again"] else code
         raise LaunchError(f"the main node, {self._rendezvous.main}, is lost", PEER_LOST)
@@ -182,9 +188,24 @@ class ChildNode:
         finally:
             await process.stop()
 
+    async def _stop(self, deadline: str) -> int:
+        assert self._process
+        return await (
+            self._process.stop(seconds_left(deadline)) if deadline else self._process.stop()
+        )
+
+    async def _watch(self, channel: Channel) -> None:
+        """Tell the main node when EC2 takes this node back: it ends the job on all nodes."""
+        notice = await self._notices.wait()
+        channel.send("notice", deadline=notice.deadline, why=notice.kind)
+
     def _leave(self, channel: Channel) -> None:
         """This node alone is asked to end, or the whole job is: the main node knows which."""
         log("asked to end")
+        if notice := self._notices.new():
+            # Who drains the node may be faster than the notice's own file.
+            channel.send("notice", deadline=notice.deadline, why=notice.kind)
+            return
         channel.send("leaving")
         if self._process:
             self._tasks.add(asyncio.ensure_future(self._process.stop()))

@@ -16,6 +16,7 @@ from trainshed_launch.channel import ADDRESS, LONGEST, Channel
 from trainshed_launch.command import Nodes, mpi_environment, node_command, runs_on_main_only
 from trainshed_launch.errors import PEER_LOST, LaunchError
 from trainshed_launch.log import log, log_tail
+from trainshed_launch.notice import Notice, Notices, seconds_left, write_deadline
 from trainshed_launch.process import Process
 from trainshed_launch.rendezvous import Rendezvous
 from trainshed_launch.sent_files import unpacked
@@ -93,6 +94,9 @@ class MainNode:
         self._again = False
         self._here = ""
         self._instance: Instance | None = None
+        self._notices = Notices(settings.environment)
+        # To a node of the job, which the text names.
+        self._notice: tuple[str, Notice] | None = None
         self.unfit = False
 
     async def run(self) -> int:
@@ -201,6 +205,8 @@ class MainNode:
                 child.runs.pop(message["number"]).set_result(message["code"])
             elif message["kind"] == "leaving":
                 child.leaving = True
+            elif message["kind"] == "notice":
+                self._take(str(child), Notice(message["deadline"], message["why"]))
             self._changed.set()
         alive.cancel()
         child.gone = True
@@ -237,11 +243,15 @@ class MainNode:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._terminate, process)
+        watching = asyncio.ensure_future(self._watch())
         try:
             while (code := await self._outcome(own)) is None:
+                if self._notice and not self._terminated:
+                    return await self._end_in_time(process, *self._notice)
                 await self._next_change()
             return code
         finally:
+            watching.cancel()
             await process.stop()
             for child in children:
                 child.end_runs()
@@ -262,8 +272,45 @@ class MainNode:
         log(f"ranks follow the network: {', '.join(f'node {child.index}' for child in ranked)}")
         return ranked
 
+    async def _watch(self) -> None:
+        self._take("this node", await self._notices.wait())
+
+    def _take(self, node: str, notice: Notice) -> None:
+        """Note what EC2 has said of a node; the first that it takes back counts."""
+        self._notice = self._notice or (node, notice)
+        self._changed.set()
+
+    async def _end_in_time(self, process: Process, node: str, notice: Notice) -> int:
+        """End the command on all nodes, and this node last, before EC2 takes one back."""
+        log(
+            f"EC2 takes {node} back ({notice.kind}), at {notice.deadline} or later; the command "
+            "ends on every node now, and can write a checkpoint until then"
+        )
+        write_deadline(self._settings.environment, notice.deadline)
+        self._again = True
+        children = [*self._children.values()]
+        for child in children:
+            child.channel.send("deadline", deadline=notice.deadline)
+            if not self._main_only:
+                # What mpirun has started, it ends itself.
+                child.channel.send("stop", again=True)
+        await process.stop(seconds_left(notice.deadline))
+        for child in children:
+            child.channel.send("stop", again=True)
+        while not all(child.gone or child.lost for child in children):
+            if not (left := seconds_left(notice.deadline)):
+                break
+            await self._next_change(left)
+        return PEER_LOST
+
     def _terminate(self, process: Process) -> None:
-        """Hand a signal on; what then ends does so because it was asked to."""
+        """Hand a signal on; what then ends does so because it was asked to.
+
+        Who drains this node before EC2 takes it back may be faster than the notice's own file.
+        """
+        if notice := self._notices.new():
+            self._take("this node", notice)
+            return
         log("asked to end; the command has some seconds to write a checkpoint")
         self._terminated = True
         for child in self._children.values():
@@ -274,6 +321,8 @@ class MainNode:
         """Return the job's exit code, or None as long as it goes on."""
         if self._terminated:
             return own.result() if own.done() else None
+        if self._notice:
+            return None
         children = self._children.values()
         own_code = own.result() if own.done() else None
         everywhere = self._main_only or all(child.code is not None for child in children)
@@ -284,7 +333,7 @@ class MainNode:
             # When a node is lost, the others fail by that, and often before the loss is noticed.
             # When the whole job is asked to end, a child may be asked first.
             await self._settle()
-            if self._terminated:
+            if self._terminated or self._notice:
                 return None
         for child in children:
             if child.lost or child.leaving:

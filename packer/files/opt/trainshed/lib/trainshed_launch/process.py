@@ -76,10 +76,14 @@ class Process:
         except ProcessLookupError:
             return
 
-    async def stop(self) -> int:
-        """End it: SIGTERM, so that it can write a checkpoint, and SIGKILL when that takes long."""
+    async def stop(self, grace: float = _GRACE_SECONDS) -> int:
+        """End it: SIGTERM, so that it can write a checkpoint, and SIGKILL when that takes long.
+
+        Args:
+            grace: seconds between both.
+        """
         self.signal(signal.SIGTERM)
-        await asyncio.wait([self._ended], timeout=_GRACE_SECONDS)
+        await asyncio.wait([self._ended], timeout=grace)
         self.signal(signal.SIGKILL)
         return await self.wait()
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed_launch.errors import CONFIGURATION_ERROR, PEER_LOST, LaunchError
+from trainshed_launch.notice import ends_soon
 from trainshed_launch.unfit import can_mark
 from trainshed_node.devices import device_problems
 from trainshed_node.errors import NodeError
@@ -50,6 +51,9 @@ def examine(environment: Mapping[str, str]) -> ThisNode:
     try:
         # As the job definition says, or on a plain node its user data.
         instance = this_instance(environment, environment.get(_REGION) or read_settings().region)
+        if deadline := ends_soon(environment):
+            said = f"EC2 takes it back at {deadline}"
+            return ThisNode(said, PEER_LOST, False, instance)
         if _PROBLEM in environment:
             return ThisNode(environment[_PROBLEM], CONFIGURATION_ERROR, False, instance)
         problems = [*device_problems(_expected_devices(environment))]

@@ -1,0 +1,116 @@
+"""What trainshed-launch does when EC2 says that it takes a node back."""
+
+import signal
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from launched_nodes import Node, Nodes, nodes_of_a_job
+
+from trainshed.nodes.exit_codes import PEER_LOST
+from trainshed.nodes.folders import SPOT_NOTICE
+
+# A training that writes a checkpoint when it is asked to end, and knows until when it may.
+TRAINING = (
+    "trap 'echo checkpoint $NODE_RANK before $(cat $TRAINSHED_DEADLINE); exit 5' TERM; "
+    "echo running; sleep 60 & wait"
+)
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Iterator[Nodes]:
+    with nodes_of_a_job(tmp_path, 3) as nodes:
+        yield nodes
+
+
+class Taken:
+    """A node with files of its own, where EC2's notices arrive."""
+
+    def __init__(self, folder: Path) -> None:
+        self.environment = {"EMBEDDED_AWS_NODE": str(folder)}
+        self._file = folder / SPOT_NOTICE.lstrip("/")
+        self._file.parent.mkdir(parents=True)
+
+    def notify(self, kind: str, seconds: float = 120) -> str:
+        """Write the notice as a node of our AMIs does; return the deadline."""
+        deadline = f"{datetime.now(UTC) + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}"
+        self._file.write_text(f"{deadline} {kind}\n")
+        return deadline
+
+
+@pytest.fixture
+def taken(tmp_path: Path) -> Taken:
+    return Taken(tmp_path / "taken")
+
+
+def start_training(job: Nodes, taken: Taken, index: int) -> Node:
+    """Start a training on three nodes, one of which EC2 takes back; return the main node."""
+    for number in range(3):
+        own = taken.environment if number == index else None
+        job.start(number, "sh", "-c", TRAINING, environment=own)
+    for node in job.started.values():
+        node.wait_until("running")
+    return job.started[0]
+
+
+@pytest.mark.parametrize("kind", ["interruption", "rebalance"])
+@pytest.mark.parametrize("index", [0, 1])
+def test_every_node_ends_in_time_with_the_code_that_is_tried_again(
+    job: Nodes, taken: Taken, index: int, kind: str
+) -> None:
+    main = start_training(job, taken, index)
+
+    deadline = taken.notify(kind)
+
+    assert main.wait() == PEER_LOST
+    for number, node in job.started.items():
+        assert node.wait() == PEER_LOST
+        assert f"checkpoint {number} before {deadline}\n" in node.said
+    name = f"node 1 ({job.prefix}11)" if index else "this node"
+    assert f"EC2 takes {name} back ({kind}), at {deadline} or later" in main.said
+
+
+def test_who_drains_the_node_first_does_not_hide_why(job: Nodes, taken: Taken) -> None:
+    main = start_training(job, taken, 0)
+    taken.notify("interruption")
+
+    main.process.send_signal(signal.SIGTERM)
+
+    assert main.wait() == PEER_LOST
+    assert [node.wait() for node in job.started.values()] == [PEER_LOST] * 3
+
+
+def test_a_command_that_does_not_end_is_killed_before_the_deadline(
+    job: Nodes, taken: Taken
+) -> None:
+    for number in range(3):
+        own = taken.environment if number == 1 else None
+        job.start(number, "sh", "-c", "trap '' TERM; echo running; sleep 60", environment=own)
+    for node in job.started.values():
+        node.wait_until("running")
+
+    # Ten seconds are left for what follows.
+    taken.notify("interruption", seconds=10)
+
+    assert [node.wait() for node in job.started.values()] == [PEER_LOST] * 3
+
+
+def test_a_node_that_ends_soon_takes_no_part(job: Nodes, taken: Taken) -> None:
+    deadline = taken.notify("interruption")
+
+    main = job.start(0, "true")
+    job.start(1, "true", environment=taken.environment)
+
+    assert main.wait() == PEER_LOST
+    assert f"node 1 ({job.prefix}11) takes no part: EC2 takes it back at {deadline}" in main.said
+
+
+def test_a_job_begins_on_a_node_that_is_only_at_risk(tmp_path: Path, taken: Taken) -> None:
+    taken.notify("rebalance")
+
+    with nodes_of_a_job(tmp_path, 1) as job:
+        main = job.start(0, "sh", "-c", "echo done", environment=taken.environment)
+
+        assert main.wait() == 0
+        assert "done" in main.said

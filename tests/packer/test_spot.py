@@ -1,0 +1,93 @@
+"""What a node writes when EC2 says that it takes it back; the metadata service is the test's."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from trainshed.nodes.folders import SPOT, SPOT_NOTICE
+from trainshed_node.errors import NodeError
+from trainshed_node.spot import FILE, FOLDER, Metadata, is_on_spot, read_notice, write_notice
+
+TOKEN = "the-token"
+# EC2 user guide, "Spot Instance interruption notices", "EC2 instance rebalance recommendations".
+ACTION = '{"action": "terminate", "time": "2026-11-28T06:02:00Z"}'
+RECOMMENDATION = '{"noticeTime": "2026-11-28T05:59:30Z"}'
+
+
+@pytest.fixture
+def said() -> dict[str, str]:
+    """What the metadata service says, by the path below /latest/meta-data/."""
+    return {"instance-life-cycle": "spot"}
+
+
+@pytest.fixture
+def metadata(said: dict[str, str]) -> Iterator[Metadata]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            asked = self.headers["X-aws-ec2-metadata-token-ttl-seconds"]
+            self._answer(TOKEN if self.path == "/latest/api/token" and asked else None)
+
+        def do_GET(self) -> None:
+            if self.headers["X-aws-ec2-metadata-token"] != TOKEN:
+                self.send_error(401)
+                return
+            self._answer(said.get(self.path.removeprefix("/latest/meta-data/")))
+
+        def _answer(self, text: str | None) -> None:
+            if text is None:
+                self.send_error(404)
+                return
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield Metadata(f"http://127.0.0.1:{server.server_port}")
+        server.shutdown()
+
+
+def test_what_ec2_says_becomes_one_line(metadata: Metadata, said: dict[str, str]) -> None:
+    assert read_notice(metadata) == ""
+
+    said["events/recommendations/rebalance"] = RECOMMENDATION
+    assert read_notice(metadata) == "2026-11-28T06:01:30Z rebalance\n"
+
+    said["spot/instance-action"] = ACTION
+    assert read_notice(metadata) == "2026-11-28T06:02:00Z interruption\n"
+
+
+def test_only_spot_instances_are_taken_back(metadata: Metadata, said: dict[str, str]) -> None:
+    assert is_on_spot(metadata)
+
+    said["instance-life-cycle"] = "on-demand"
+    assert not is_on_spot(metadata)
+
+
+def test_a_metadata_service_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(NodeError, match="instance-life-cycle: the metadata service does not"):
+        is_on_spot(Metadata("http://127.0.0.1:1"))
+
+
+def test_the_file_is_written_once_for_each_notice(tmp_path: Path) -> None:
+    write_notice("", tmp_path)
+    assert [*tmp_path.iterdir()] == []
+
+    write_notice("one\n", tmp_path)
+    first = (tmp_path / FILE).stat().st_ino
+    write_notice("one\n", tmp_path)
+    assert (tmp_path / FILE).stat().st_ino == first
+
+    write_notice("two\n", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+    assert (tmp_path / FILE).read_text() == "two\n"
+
+
+def test_nodes_and_plans_mean_the_same_folder() -> None:
+    assert (FOLDER, f"{FOLDER}/{FILE}") == (SPOT, SPOT_NOTICE)
