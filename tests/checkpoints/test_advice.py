@@ -126,11 +126,11 @@ def test_one_client_of_lustre_has_a_limit_beside_its_network(lustre_efa: bool, g
 
 @pytest.mark.parametrize("throughput", [125, 250, 500, 1000])
 @pytest.mark.parametrize("lustre_efa", [False, True])
-@pytest.mark.parametrize("nodes", [2, 16])
+@pytest.mark.parametrize("nodes", [4, 16])
 def test_the_offered_size_is_one_that_fsx_has_and_the_next_smaller_one_loses_more(
     throughput: int, lustre_efa: bool, nodes: int
 ) -> None:
-    found = Checkpoint(gb=100, minutes=20, dataset_gb=0)
+    found = Checkpoint(gb=1000, minutes=20, dataset_gb=0)
     kind, writers = persistent(throughput), clients(nodes, lustre_efa=lustre_efa)
     sizes = (efa_sizes(throughput) if lustre_efa else None) or SSD_SIZES
 
@@ -142,6 +142,16 @@ def test_the_offered_size_is_one_that_fsx_has_and_the_next_smaller_one_loses_mor
     smaller = offer.gib - sizes.step
     if sizes.has(smaller):
         assert found.lost(kind.sized(smaller, writers).mbps) > 0.02
+
+
+def test_a_size_that_is_too_slow_by_less_than_1_mbps_is_not_offered() -> None:
+    # 2,400 GiB give 2,343 MB/s.
+    found = Checkpoint(gb=2.3435 * 98, minutes=98 * 49 / 60, dataset_gb=0)
+
+    offer = persistent(1000).smallest(found, clients(16), 0.02)
+
+    assert found.mbps_for(0.02) == pytest.approx(2343.5)
+    assert offer.gib == 4800
 
 
 def test_a_size_has_room_for_the_data_set_and_two_checkpoints() -> None:
@@ -192,6 +202,15 @@ def test_openzfs_is_offered_with_a_throughput_that_it_has(gb: float, mbps: int) 
 
     assert offer
     assert (offer.mbps, offer.units["openzfs-throughput"]) == (mbps, mbps)
+
+
+def test_openzfs_is_not_faster_than_its_nodes() -> None:
+    found = Checkpoint(gb=2000, minutes=20, dataset_gb=0)
+
+    offer = STORAGES[-1].smallest(found, clients(1, gbps=10), 0.02)
+
+    assert offer
+    assert (offer.mbps, offer.units["openzfs-throughput"]) == (1250, 1280)
 
 
 def test_openzfs_has_no_room_for_a_petabyte() -> None:

@@ -60,3 +60,8 @@ def test_what_is_written_in_a_month_follows_from_how_long_one_takes() -> None:
     found = checkpoint("{parameters: 1e9, checkpoint_minutes: 5}")
 
     assert found.written_gb_per_month(140) == pytest.approx(14 * 730 * 3600 / 400)
+
+
+def test_a_data_set_of_less_than_nothing_is_refused() -> None:
+    with pytest.raises(ValidationError, match="dataset_gib"):
+        checkpoint("{parameters: 1e9, checkpoint_minutes: 5, dataset_gib: -1}")

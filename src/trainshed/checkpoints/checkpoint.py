@@ -70,5 +70,5 @@ def checkpoint_of(training: TrainingSpec) -> Checkpoint:
     return Checkpoint(
         gb=training.parameters * BYTES_PER_PARAMETER / 1e9,
         minutes=training.checkpoint_minutes,
-        dataset_gb=(training.dataset_gib or 0) * GB_PER_GIB,
+        dataset_gb=training.dataset_gib * GB_PER_GIB,
     )

@@ -7,15 +7,15 @@ from pydantic import Field, Strict
 from trainshed.documents.model import Model
 
 # Pydantic would take "70e9" and `true` for numbers.
-_Number = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
+_Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
 
 
 class TrainingSpec(Model):
     """What is trained; nothing of it is deployed."""
 
-    parameters: Annotated[_Number, Field(le=1e15)]
+    parameters: _Number = Field(gt=0, le=1e15)
     """Parameters of the model, for instance 70e9."""
-    checkpoint_minutes: Annotated[_Number, Field(le=100_000)]
+    checkpoint_minutes: _Number = Field(gt=0, le=100_000)
     """Minutes of training from the end of one checkpoint to the beginning of the next."""
-    dataset_gib: _Number | None = None
-    """Room that the data set takes on the file system, in GiB; default: none."""
+    dataset_gib: _Number = Field(default=0, ge=0)
+    """Room that the data set takes on the file system, in GiB."""
