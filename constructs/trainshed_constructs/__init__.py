@@ -12,6 +12,7 @@ from trainshed_constructs.custom_resources.container_image_notice.construct impo
 from trainshed_constructs.custom_resources.default_security_group.construct import (
     DefaultSecurityGroupRules,
 )
+from trainshed_constructs.custom_resources.existing_efs.construct import ExistingEfs
 from trainshed_constructs.custom_resources.existing_lustre.construct import ExistingLustre
 from trainshed_constructs.custom_resources.failed_boot_limit.construct import (
     FailedBootLimit,
@@ -42,8 +43,10 @@ from trainshed_constructs.network.training_network import TrainingNetwork
 from trainshed_constructs.registry.cached_bases import CachedBases
 from trainshed_constructs.registry.training_repository import TrainingRepository, grant_pull
 from trainshed_constructs.role_names import prefix_role_names
+from trainshed_constructs.storage.efs_file_system import EfsFileSystem
 from trainshed_constructs.storage.lustre_file_system import LustreFileSystem
 from trainshed_constructs.storage.lustre_security_group import LustreSecurityGroup
+from trainshed_constructs.storage.nfs_security_group import NfsSecurityGroup
 
 __all__ = [
     "AcceleratorNodes",
@@ -57,7 +60,9 @@ __all__ = [
     "Ec2Cluster",
     "EfaLaunchTemplate",
     "EfaSecurityGroup",
+    "EfsFileSystem",
     "EksControlPlane",
+    "ExistingEfs",
     "ExistingLustre",
     "ExistingNetwork",
     "FailedBootLimit",
@@ -67,6 +72,7 @@ __all__ = [
     "LustreSecurityGroup",
     "NetworkGuard",
     "NewRepositoryName",
+    "NfsSecurityGroup",
     "NodeRole",
     "PinnedAmi",
     "PodLogs",

@@ -4,8 +4,14 @@ from collections.abc import Sequence
 
 from constructs import Construct
 
-from trainshed.plan import ClusterPlan, LustrePlan, StoragePlan
-from trainshed_constructs import ExistingLustre, LustreFileSystem, UnprotectOnRollback
+from trainshed.plan import ClusterPlan, EfsPlan, LustrePlan, StoragePlan
+from trainshed_constructs import (
+    EfsFileSystem,
+    ExistingEfs,
+    ExistingLustre,
+    LustreFileSystem,
+    UnprotectOnRollback,
+)
 from trainshed_stacks.network_stack import NetworkStack
 from trainshed_stacks.owned_stack import OwnedStack
 
@@ -45,6 +51,8 @@ class StorageStack(OwnedStack):
         match storage:
             case LustrePlan():
                 made = self._lustre(storage, network, users[0].security.kms_key)
+            case EfsPlan():
+                made = self._efs(storage, network, users)
             case _:
                 raise NotImplementedError(storage.kind)
         UnprotectOnRollback(self, "Protection").before(made)
@@ -72,4 +80,32 @@ class StorageStack(OwnedStack):
             name=lustre.name,
             settings=lustre.new,
             kms_key_arn=kms_key,
+        )
+
+    def _efs(
+        self, efs: EfsPlan, network: NetworkStack, users: Sequence[ClusterPlan]
+    ) -> EfsFileSystem | ExistingEfs:
+        zones = dict.fromkeys(user.zone.name for user in users)
+        subnets = {zone: network.network.private_subnet(zone) for zone in zones}
+        vpc, clients = network.network.vpc, network.storage_clients[efs.stack_name]
+        if efs.new is None:
+            assert efs.existing
+            return ExistingEfs(
+                self,
+                "Efs",
+                vpc=vpc,
+                subnets=subnets,
+                clients=clients,
+                name=efs.name,
+                file_system_id=efs.existing,
+            )
+        return EfsFileSystem(
+            self,
+            "Efs",
+            vpc=vpc,
+            subnets=subnets,
+            clients=clients,
+            name=efs.name,
+            settings=efs.new,
+            kms_key_arn=users[0].security.kms_key,
         )

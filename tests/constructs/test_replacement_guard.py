@@ -41,17 +41,17 @@ class CloudFormation:
         return {"Stacks": [{"StackStatus": self._status}]}
 
 
-class Fsx:
+class FileSystems:
     """Has file systems; refuses so often first, as it does a new role."""
 
     def __init__(self, file_systems: list[dict[str, Any]], denials: int) -> None:
         self._file_systems, self._denials = file_systems, denials
 
-    def get_paginator(self, operation: str) -> "Fsx":
+    def get_paginator(self, operation: str) -> "FileSystems":
         assert operation == "describe_file_systems"
         return self
 
-    def paginate(self) -> "Fsx":
+    def paginate(self) -> "FileSystems":
         return self
 
     def search(self, expression: str) -> Iterator[dict[str, Any]]:
@@ -71,6 +71,8 @@ def ask(monkeypatch: pytest.MonkeyPatch, load_handler: LoadHandler) -> Ask:
     def ask(
         kind: str = "Update",
         *,
+        service: str = "fsx",
+        tag: str = "trainshed:lustre",
         allow: bool = False,
         status: str = "UPDATE_IN_PROGRESS",
         links: tuple[str, str] = ("", ""),
@@ -80,7 +82,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, load_handler: LoadHandler) -> Ask:
     ) -> Answer:
         clients = {
             "cloudformation": CloudFormation(status),
-            "fsx": Fsx(list(file_systems), denials),
+            service: FileSystems(list(file_systems), denials),
         }
         monkeypatch.setattr(handler, "boto3", SimpleNamespace(client=clients.__getitem__))
         monkeypatch.setattr("time.sleep", lambda seconds: None)
@@ -92,6 +94,8 @@ def ask(monkeypatch: pytest.MonkeyPatch, load_handler: LoadHandler) -> Ask:
             "ResourceProperties": {
                 "FileSystem": now,
                 "Name": "train",
+                "Service": service,
+                "Tag": tag,
                 "S3": links[1],
                 "AllowReplacement": str(allow).lower(),
                 "HowToAllow": "storage.lustre.allow_replacement: true",
@@ -154,7 +158,6 @@ def test_a_replacement_is_refused_with_what_would_be_lost_and_how_to_allow_it(
     assert (status, physical_id) == ("FAILED", "the-guard")
     assert reason is not None
     assert f"changing {said} needs a new, empty file system" in reason
-    assert "4800 GiB" in reason
     assert reason.endswith("allow it with storage.lustre.allow_replacement: true")
 
 
@@ -190,7 +193,7 @@ def test_a_creation_beside_a_kept_file_system_is_refused_with_both_ways_out(ask:
 
     assert status == "FAILED"
     assert reason is not None
-    assert reason.startswith("fs-0123456789abcdef0 (4800 GiB) was kept")
+    assert reason.startswith("fs-0123456789abcdef0 was kept")
     assert "storage.lustre.existing: fs-0123456789abcdef0" in reason
     assert reason.endswith("storage.lustre.allow_replacement: true")
 
@@ -205,6 +208,18 @@ def test_a_creation_beside_a_kept_file_system_is_refused_with_both_ways_out(ask:
 )
 def test_a_creation_beside_other_file_systems_passes(ask: Ask, other: dict[str, Any]) -> None:
     assert ask("Create", file_systems=(KEPT | other,))[0] == "SUCCESS"
+
+
+@pytest.mark.parametrize(("state", "status"), [("available", "FAILED"), ("deleting", "SUCCESS")])
+def test_a_creation_beside_a_kept_file_system_of_efs(ask: Ask, state: str, status: str) -> None:
+    tag = "trainshed:efs"
+    kept = {
+        "FileSystemId": "fs-0123456789abcdef0",
+        "LifeCycleState": state,
+        "Tags": [{"Key": tag, "Value": "train"}],
+    }
+
+    assert ask("Create", service="efs", tag=tag, file_systems=(kept,))[0] == status
 
 
 def test_a_creation_beside_a_kept_file_system_passes_when_it_is_allowed(ask: Ask) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from trainshed import catalogue
 from trainshed.cost import ClusterCost, Total, cluster_cost
 from trainshed.errors import TrainshedError
-from trainshed.parts.storage import included_metadata_iops
+from trainshed.parts.lustre import included_metadata_iops
 from trainshed.plan import ClusterPlan, load_fleet, make_plan
 from trainshed.prices import Price, PriceList, load_prices, unit_of
 from trainshed.spec import ClusterSpec, SpecError

@@ -898,6 +898,25 @@ def test_a_file_system_that_cannot_be_mounted(network: Account) -> None:
     ]
 
 
+def test_an_efs_file_system_that_cannot_be_mounted(network: Account) -> None:
+    efs, ids = network.aws.client("efs"), network.ids
+    created = efs.create_file_system(CreationToken="home")["FileSystemId"]
+
+    def of(named: str, **fields: Any) -> list[str]:
+        found = network.ask(storage={"efs": {"existing": named}}, **fields)
+        return [each.message for each in found if each.rule == "TS-ACC-064"]
+
+    assert of(created, network=network.network) == []
+    assert of("fs-0123456789abcdef0", network=network.network) == [
+        "there is no EFS file system fs-0123456789abcdef0 in us-west-2"
+    ]
+    efs.create_mount_target(FileSystemId=created, SubnetId=ids["subnet"])
+    assert of(created, network=network.network) == []
+    assert of(created) == [
+        f"{created} has mount targets in {ids['vpc']}, and the nodes are in a new VPC"
+    ]
+
+
 def test_a_key(account: Account) -> None:
     kms = account.aws.client("kms")
     key = kms.create_key(Policy=DOCUMENTED)["KeyMetadata"]["Arn"]

@@ -299,6 +299,7 @@ def clusters(network: Account, templates: Templates) -> list[dict[str, Any]]:
         SubnetIds=[ids["subnet"]],
         LustreConfiguration={"DeploymentType": "SCRATCH_2"},
     )["FileSystem"]["FileSystemId"]
+    efs = aws.client("efs").create_file_system(CreationToken="home")["FileSystemId"]
     reservation = aws.client("ec2").create_capacity_reservation(
         InstanceType="trn1.32xlarge",
         InstancePlatform="Linux/UNIX",
@@ -318,7 +319,7 @@ def clusters(network: Account, templates: Templates) -> list[dict[str, Any]]:
             "image": {"repository": "lab", "existing": True},
             "job": {"buckets": [{"bucket": "runs"}]},
             "kms_key": aws.client("kms").create_key()["KeyMetadata"]["Arn"],
-            "storage": {"lustre": {"existing": file_system}},
+            "storage": {"lustre": {"existing": file_system}, "efs": {"existing": efs}},
             "capacity": {"reservation": reservation},
             "template": templates["TrainCluster"],
         },

@@ -19,7 +19,7 @@ ADOPTING = """
 name: AdoptingCluster
 region: us-west-2
 instance: {type: trn1.32xlarge}
-storage: {lustre: {existing: fs-0123456789abcdef0}}
+storage: {lustre: {existing: fs-0123456789abcdef0}, efs: {existing: fs-0123456789abcdef1}}
 """
 
 

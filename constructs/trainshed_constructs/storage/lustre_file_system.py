@@ -7,14 +7,15 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
 from constructs import Construct
 
+from trainshed.plan import LustrePlan
 from trainshed.spec import DeploymentType, LustreSpec, S3Link
 from trainshed_constructs.custom_resources.replacement_guard.construct import (
     NAME_TAG,
     ReplacementGuard,
 )
 from trainshed_constructs.errors import ConstructError
-from trainshed_constructs.storage.lustre_parameters import publish_lustre
 from trainshed_constructs.storage.lustre_security_group import LustreSecurityGroup
+from trainshed_constructs.storage.parameters import publish
 
 # FSx's default is 2.10 or 2.12, depending on the deployment type; clients are 2.15.
 _LUSTRE_VERSION = "2.15"
@@ -149,8 +150,9 @@ class LustreFileSystem(Construct):
         self.file_system.node.add_dependency(guard, *access.own_rules)
         if settings.s3:
             self._link(settings.s3)
-        publish_lustre(
+        publish(
             self,
+            LustrePlan,
             name=name,
             parameters={
                 "dns-name": self.file_system.attr_dns_name,

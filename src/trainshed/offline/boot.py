@@ -1,7 +1,7 @@
 """What stands in for the first boot of our AMIs on the embedded AWS, where instances do not boot.
 
 It reads the settings in the user data, as /opt/trainshed/first-boot does, and makes that program's
-calls to AWS, with the role of the node: it reads the parameters of the mount, tags the instance
+calls to AWS, with the role of the node: it reads the parameters of the mounts, tags the instance
 and signals CloudFormation. There are no devices to check, no disks and no mount.
 """
 
@@ -18,6 +18,7 @@ from typing import Any
 from trainshed.aws import Region
 from trainshed.errors import Failure, TrainshedError
 from trainshed.files import read_bytes
+from trainshed.plan import StorageKind
 
 _BOOT_TAG = "trainshed:boot"
 
@@ -48,10 +49,10 @@ def read_settings(user_data: bytes) -> dict[str, Any] | None:
 
 
 def _boot(region: Region, instance: str, settings: dict[str, Any]) -> None:
-    if lustre := settings.get("lustre"):
-        names = [lustre["dns_name_parameter"], lustre["mount_name_parameter"]]
+    for mount in (settings[kind] for kind in StorageKind if kind in settings):
+        names = [name for key, name in mount.items() if key.endswith("_parameter")]
         if missing := region.call("ssm", "get_parameters", Names=names)["InvalidParameters"]:
-            raise Failure(f"{lustre['mount']}: not mounted: SSM has no {', '.join(missing)}")
+            raise Failure(f"{mount['mount']}: not mounted: SSM has no {', '.join(missing)}")
     # As there: what cannot be sent is said, and holds up nothing. A stack that is there takes no
     # signal of a node that is replaced.
     if settings.get("cluster"):

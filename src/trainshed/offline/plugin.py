@@ -114,13 +114,14 @@ class TrainshedPlugin(Plugin):
 
     def inventory(self, client: Callable[[str], Any]) -> Iterator[Row]:
         """Yield the parameters from which nodes learn what to mount."""
+        from trainshed.plan import StorageKind
+
+        prefixes = [f"/trainshed/{kind}/" for kind in StorageKind]
         pages = (
             client("ssm")
             .get_paginator("describe_parameters")
             .paginate(
-                ParameterFilters=[
-                    {"Key": "Name", "Option": "BeginsWith", "Values": ["/trainshed/lustre/"]}
-                ]
+                ParameterFilters=[{"Key": "Name", "Option": "BeginsWith", "Values": prefixes}]
             )
         )
         for page in pages:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from trainshed.orchestrators import Orchestrator, part
+from trainshed.parts.lustre import bucket_part
 from trainshed.parts.model import Arrow, Fact, PlannedPart, all_parts
 from trainshed.parts.network import zone_part
-from trainshed.parts.storage import bucket_part
+from trainshed.parts.storage import STORAGE_PARTS, storage_links
 from trainshed.plan import ClusterPlan
 
 
@@ -19,7 +20,7 @@ def part_order() -> tuple[str, ...]:
     return (
         *(kind for each in Orchestrator for kind in part(each, "parts").STARTS_JOBS),
         *("zone", "network", "public", "private", "nodes", "cards", "accelerators"),
-        *("storage", "bucket", "repository", "registry"),
+        *(*STORAGE_PARTS.values(), "bucket", "repository", "registry"),
     )
 
 
@@ -58,7 +59,6 @@ def planned_facts(plan: ClusterPlan) -> Mapping[str, Fact]:
 def planned_links(plan: ClusterPlan) -> Iterator[Arrow]:
     """Yield the arrows between the parts of a cluster."""
     yield from part(plan.orchestrator, "parts").planned_links(plan)
-    if plan.lustre:
-        yield Arrow(start="nodes", end="storage", text="mount")
-        if plan.lustre.new and plan.lustre.new.s3:
-            yield Arrow(start="storage", end="bucket", text="linked")
+    yield from storage_links(plan)
+    if plan.lustre and plan.lustre.new and plan.lustre.new.s3:
+        yield Arrow(start="storage", end="bucket", text="linked")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trainshed.parts.model import Charge, Fact, PartResources, PlannedPart
 from trainshed.parts.nodes import nodes_part
-from trainshed.parts.storage import storage_part
+from trainshed.parts.storage import storage_parts
 from trainshed.plan import ClusterPlan, NetworkPlan
 from trainshed.prices import ENDPOINT_HOUR, LOGS_INGESTED, LOGS_STORED, NAT_HOUR, PUBLIC_IPV4_HOUR
 
@@ -93,5 +93,5 @@ def _subnets(plan: ClusterPlan) -> Iterator[PlannedPart]:
         kind="private",
         facts=(Fact(name="private subnet", value=private),),
         resources=PartResources(stack=stack, types=("AWS::EC2::Subnet",), path=f"{here}Private"),
-        parts=(nodes_part(plan), *storage_part(plan)),
+        parts=(nodes_part(plan), *storage_parts(plan)),
     )

@@ -1,84 +1,30 @@
-"""The storage of a cluster."""
+"""The shared storage of a cluster."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from trainshed.parts.model import Charge, Fact, PartResources, PlannedPart
-from trainshed.plan import ClusterPlan, LustrePlan
-from trainshed.prices import LUSTRE_BACKUP, LUSTRE_METADATA_IOPS, lustre_item
-from trainshed.spec import DeploymentType
+from trainshed.parts.efs import efs_part
+from trainshed.parts.lustre import lustre_part
+from trainshed.parts.model import Arrow, PlannedPart
+from trainshed.plan import ClusterPlan, EfsPlan, LustrePlan, StorageKind
 
-# FSx for Lustre user guide, "File system metadata performance": what comes with the storage, by the
-# smallest storage in GiB that has it. From 48000 GiB on it is 12000 for each 24000 GiB.
-_INCLUDED_IOPS = ((48000, 0), (12000, 12000), (4800, 6000), (2400, 3000), (0, 1500))
-_IOPS_STEP, _STEP_GIB = 12000, 24000
-
-
-def storage_part(plan: ClusterPlan) -> Iterator[PlannedPart]:
-    """Yield the file system, if the cluster has one."""
-    if plan.lustre:
-        yield PlannedPart(
-            kind="storage",
-            facts=tuple(_facts(plan.lustre)),
-            charges=tuple(_charges(plan.lustre)),
-            resources=PartResources(stack=plan.lustre.stack_name, types=("AWS::FSx::FileSystem",)),
-        )
+# The parts that are shared storage, in the order of pictures.
+STORAGE_PARTS: Mapping[StorageKind, str] = {
+    StorageKind.LUSTRE: "storage",
+    StorageKind.EFS: "efs",
+}
 
 
-def _facts(lustre: LustrePlan) -> Iterator[Fact]:
-    if new := lustre.new:
-        yield Fact(name="file system", value=f"Lustre {new.deployment}")
-        yield Fact(name="storage", value=f"{new.capacity_gib} GiB")
-        if new.deployment is DeploymentType.PERSISTENT_2:
-            yield Fact(name="storage throughput", value=f"{new.throughput} MB/s per TiB")
-            iops = f"{new.metadata_iops} IOPS" if new.metadata_iops else "automatic"
-            yield Fact(name="storage metadata", value=iops, minor=True)
-        yield Fact(name="storage compression", value=new.compression, minor=True)
-    else:
-        yield Fact(name="file system", value=f"{lustre.existing}, existing")
-    yield Fact(name="storage network", value="EFA" if lustre.efa else "TCP")
-    yield Fact(name="storage mount", value=lustre.mount)
-    yield Fact(name="name of the storage", value=lustre.name, minor=True)
+def storage_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
+    """Yield what the nodes share and mount."""
+    for storage in plan.storages:
+        match storage:
+            case LustrePlan():
+                yield lustre_part(storage)
+            case EfsPlan():
+                yield efs_part(storage)
 
 
-def _charges(lustre: LustrePlan) -> Iterator[Charge]:
-    new = lustre.new
-    if new is None:
-        return
-    throughput = f", {new.throughput} MB/s per TiB" if new.throughput else ""
-    yield Charge(
-        component=f"Lustre {new.deployment}, {new.capacity_gib} GiB{throughput}",
-        item=lustre_item(new.deployment, new.throughput),
-        units=new.capacity_gib,
-        least=1,
-        most=1,
-    )
-    more = (new.metadata_iops or 0) - included_metadata_iops(new.capacity_gib)
-    if more > 0:
-        yield Charge(
-            component=f"Lustre metadata, {more} IOPS above those included",
-            item=LUSTRE_METADATA_IOPS,
-            units=more,
-            least=1,
-            most=1,
-        )
-    # As LustreFileSystem has it: FSx backs up no file system that is linked to S3, and no scratch.
-    if new.deployment is DeploymentType.PERSISTENT_2 and not new.s3:
-        yield Charge(component="backups of Lustre", item=LUSTRE_BACKUP)
-
-
-def included_metadata_iops(capacity_gib: int) -> int:
-    """Return the metadata IOPS that come with the storage of a persistent-2 file system."""
-    included = next(iops for least, iops in _INCLUDED_IOPS if capacity_gib >= least)
-    return included or capacity_gib // _STEP_GIB * _IOPS_STEP
-
-
-def bucket_part(plan: ClusterPlan) -> Iterator[PlannedPart]:
-    """Yield the bucket that the file system is linked to, if there is one."""
-    if plan.lustre and (new := plan.lustre.new) and (link := new.s3):
-        yield PlannedPart(
-            kind="bucket",
-            facts=(Fact(name="linked bucket", value=f"s3://{link.bucket}/{link.prefix}"),),
-            resources=PartResources(
-                stack=plan.lustre.stack_name, types=("AWS::FSx::DataRepositoryAssociation",)
-            ),
-        )
+def storage_links(plan: ClusterPlan) -> Iterator[Arrow]:
+    """Yield the arrows from the nodes to what they mount."""
+    for storage in plan.storages:
+        yield Arrow(start="nodes", end=STORAGE_PARTS[storage.kind], text="mount")

@@ -11,7 +11,7 @@ from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.root_volume import RootVolumePlan
-from trainshed.plan.storage import LustrePlan, Mount, StorageKind, StoragePlan
+from trainshed.plan.storage import EfsPlan, LustrePlan, Mount, StorageKind, StoragePlan
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone
 
@@ -23,6 +23,7 @@ __all__ = [
     "ContainerPlan",
     "Decision",
     "EcrRepository",
+    "EfsPlan",
     "Fleet",
     "ImagePlan",
     "JobsPlan",

@@ -13,7 +13,7 @@ from trainshed.catalogue.quotas import (
     VPCS,
 )
 from trainshed.findings.rule import checks_of
-from trainshed.plan import CapacityKind, ClusterPlan
+from trainshed.plan import CapacityKind, ClusterPlan, EfsPlan
 from trainshed.preflight.rules.bootstrap import BOOTSTRAP_VERSION
 from trainshed.preflight.rules.images import image_of
 from trainshed.preflight.rules.storage import buckets
@@ -96,6 +96,15 @@ def _stacks(subject: Subject) -> list[str]:
     return [_arn(plan, "cloudformation", f"stack/{name}/*") for name in names]
 
 
+def _existing_efs(subject: Subject) -> list[str]:
+    plan = subject.plan
+    return [
+        _arn(plan, "elasticfilesystem", f"file-system/{each.existing}")
+        for each in plan.storages
+        if isinstance(each, EfsPlan) and each.existing
+    ]
+
+
 def _quotas(subject: Subject) -> list[str]:
     plan = subject.plan
     vcpus = quota_for(plan.instance, plan.capacity.kind)
@@ -162,6 +171,8 @@ _RESOURCES: Mapping[str, Callable[[Subject], list[str]]] = {
     "eks:DescribeCluster": _eks_cluster,
     "eks:DescribeNodegroup": _node_groups,
     "eks:ListNodegroups": _eks_cluster,
+    "elasticfilesystem:DescribeFileSystems": _existing_efs,
+    "elasticfilesystem:DescribeMountTargets": _existing_efs,
     "fsx:DescribeFileSystems": _anything_if(lambda plan: plan.lustre and plan.lustre.existing),
     "iam:GetRole": _roles,
     "kms:DescribeKey": _key,

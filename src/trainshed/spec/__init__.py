@@ -10,20 +10,23 @@ from trainshed.spec.job import BucketAccess, BucketGrant, JobSpec
 from trainshed.spec.models import (
     CapacityBlock,
     ClusterSpec,
-    Compression,
-    DeploymentType,
     Endpoint,
     InstanceSpec,
-    LustreSpec,
     NetworkSpec,
     NodeRange,
     Reservation,
-    S3Link,
     Spot,
-    StorageSpec,
 )
 from trainshed.spec.pipeline import AmiPipelineSpec
 from trainshed.spec.reader import ReadResult, read_ami_pipeline, read_spec
+from trainshed.spec.storage import (
+    Compression,
+    DeploymentType,
+    EfsSpec,
+    LustreSpec,
+    S3Link,
+    StorageSpec,
+)
 from trainshed.spec.training import TrainingSpec
 
 __all__ = [
@@ -34,6 +37,7 @@ __all__ = [
     "ClusterSpec",
     "Compression",
     "DeploymentType",
+    "EfsSpec",
     "Endpoint",
     "FindingsSpec",
     "IamSpec",

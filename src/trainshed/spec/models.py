@@ -15,13 +15,12 @@ from pydantic import (
     Strict,
     Tag,
     create_model,
-    field_validator,
     model_validator,
 )
 
 from trainshed.documents.forms import ACCOUNT
 from trainshed.documents.messages import shown
-from trainshed.documents.model import Document, Flag, Model, Whole
+from trainshed.documents.model import Document, Model, Whole
 from trainshed.documents.problems import Path
 from trainshed.errors import did_you_mean
 from trainshed.interfaces import InterfaceProfile
@@ -30,28 +29,13 @@ from trainshed.spec import forms
 from trainshed.spec.findings import FindingsSpec
 from trainshed.spec.iam import IamSpec
 from trainshed.spec.job import JobSpec
-from trainshed.spec.mount import REFUSED, mount_problem
+from trainshed.spec.storage import ShareName, StorageSpec
 from trainshed.spec.tags import Tags
 from trainshed.spec.training import TrainingSpec
 
-ShareName = Annotated[str, Field(pattern=forms.SHARE_NAME.pattern)]
 ReservationId = Annotated[str, Field(pattern=forms.RESERVATION.pattern)]
 _Section = TypeVar("_Section", bound=Model)
 BlockOrGroup = Annotated[str, Field(pattern=forms.BLOCK.pattern)]
-
-
-class DeploymentType(StrEnum):
-    """Life of a Lustre file system: for one campaign, or replicated and self-healing."""
-
-    SCRATCH_2 = "scratch-2"
-    PERSISTENT_2 = "persistent-2"
-
-
-class Compression(StrEnum):
-    """Compression of Lustre data."""
-
-    LZ4 = "lz4"
-    NONE = "none"
 
 
 class Endpoint(StrEnum):
@@ -203,68 +187,6 @@ class NetworkSpec(Model):
         if self.default_security_group and not self.vpc:
             raise ValueError("default_security_group is for an existing VPC; give vpc and subnet")
         return self
-
-
-class S3Link(Model):
-    """An S3 bucket that the file system shows as a folder and exports to."""
-
-    bucket: Annotated[str, Field(pattern=forms.BUCKET.pattern)]
-    """Name of an existing bucket in the same region."""
-    prefix: str = ""
-    """Only objects under this prefix, for instance datasets/."""
-
-
-class LustreSpec(Model):
-    """An FSx for Lustre file system."""
-
-    name: ShareName | None = None
-    """Clusters share it by this name; fixed once deployed; default: from the cluster's name."""
-    existing: Annotated[str, Field(pattern=forms.FILE_SYSTEM.pattern)] | None = None
-    """Id of a file system to use instead of a new one, for instance one that was kept."""
-    deployment: DeploymentType = DeploymentType.PERSISTENT_2
-    """scratch-2 or persistent-2."""
-    capacity_gib: Whole = Field(default=1200, ge=1200, le=2**31 - 1)
-    """Storage in GiB: 1200, 2400, then steps of 2400; larger steps with efa."""
-    throughput: Whole | None = None
-    """MB/s per TiB of a persistent-2 file system: 125, 250, 500 or 1000; default 250."""
-    metadata_iops: Whole | None = None
-    """Metadata IOPS of persistent-2: 1500, 3000, 6000, 12000, then steps of 12000 to 192000."""
-    efa: Flag = False
-    """Reach the file system over EFA; needs persistent-2 and a Nitro v4 or later type."""
-    compression: Compression = Compression.LZ4
-    """lz4 or none."""
-    s3: S3Link | None = None
-    """S3 bucket linked to the file system's root."""
-    mount: Annotated[
-        str,
-        Field(pattern=forms.MOUNT.pattern, json_schema_extra={"not": {"pattern": REFUSED}}),
-    ] = "/fsx"
-    """Where nodes and containers see it; not in a folder that they need themselves, like /var."""
-    allow_replacement: Flag = False
-    """Let a new, empty file system be made beside, or in place of, the one that is there."""
-
-    @model_validator(mode="after")
-    def _new_or_existing(self) -> Self:
-        for_new = self.model_fields_set - {"name", "existing", "efa", "mount"}
-        if self.existing and for_new:
-            raise ValueError(
-                f"{', '.join(sorted(for_new))}: for a new file system; leave out with existing"
-            )
-        return self
-
-    @field_validator("mount")
-    @classmethod
-    def _mount_is_free(cls, mount: str) -> str:
-        if problem := mount_problem(mount):
-            raise ValueError(problem)
-        return mount
-
-
-class StorageSpec(Model):
-    """Shared storage."""
-
-    lustre: LustreSpec | None = None
-    """An FSx for Lustre file system; default: none."""
 
 
 class ClusterSpec(Document):

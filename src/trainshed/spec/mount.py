@@ -14,15 +14,17 @@ _SYSTEM = (
     *("home/ec2-user", "home/ssm-user", "home/ubuntu"),
 )
 _DOTS = "/[.]{1,2}(/|$)"
-# What the JSON Schema excludes: /home itself, which holds the users' folders, the above, and dots.
-REFUSED = f"^/home$|^/({'|'.join(_SYSTEM)})(/|$)|{_DOTS}"
+# What the JSON Schema excludes: the above, and dots.
+REFUSED_BESIDE_HOME = f"^/({'|'.join(_SYSTEM)})(/|$)|{_DOTS}"
+# And /home itself, which holds the users' folders.
+REFUSED = f"^/home$|{REFUSED_BESIDE_HOME}"
 
 
-def mount_problem(path: str) -> str | None:
+def mount_problem(path: str, refused: str = REFUSED) -> str | None:
     """Return why nothing can be mounted at an absolute path, or None when it can."""
     if re.search(_DOTS, path):
         return f"{path!r} is not allowed: . and .. are not names; give the path itself, like /fsx"
-    needed = re.match(REFUSED, path)
+    needed = re.match(refused, path)
     if not needed:
         return None
     folder = needed[0].rstrip("/")

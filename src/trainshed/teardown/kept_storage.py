@@ -6,6 +6,8 @@ from trainshed.aws import Region
 from trainshed.plan.storage import StorageKind
 from trainshed.teardown.kept import Kept
 
+_GIB = 2**30
+
 
 def kept_storage(
     region: Region, kind: StorageKind, name: str, ids: Collection[str]
@@ -34,6 +36,22 @@ def _kept_lustre(region: Region, tag: Mapping[str, str], ids: Collection[str]) -
         )
 
 
+def _kept_efs(region: Region, tag: Mapping[str, str], ids: Collection[str]) -> Iterator[Kept]:
+    for each in region.pages("efs", "describe_file_systems", "FileSystems"):
+        file_system_id = each["FileSystemId"]
+        ours = file_system_id in ids or tag in each.get("Tags", ())
+        if not ours or each["LifeCycleState"] in ("deleting", "deleted"):
+            continue
+        yield Kept(
+            what="EFS file system",
+            name=file_system_id,
+            size=f"{each['SizeInBytes']['Value'] / _GIB:.1f} GiB",
+            cost="bills by the GiB and month",
+            why=f"your data is on it; use it again with storage.efs.existing: {file_system_id}, "
+            f"or delete it: aws efs delete-file-system --file-system-id {file_system_id}",
+        )
+
+
 _KEPT: Mapping[
     StorageKind, Callable[[Region, Mapping[str, str], Collection[str]], Iterator[Kept]]
-] = {StorageKind.LUSTRE: _kept_lustre}
+] = {StorageKind.LUSTRE: _kept_lustre, StorageKind.EFS: _kept_efs}

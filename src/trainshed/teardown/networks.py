@@ -1,6 +1,7 @@
 """The network stacks of a cluster: which they are, who uses them, what holds them."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 from trainshed.account.deployed_stacks import DeployedStack, find_stack, imported_from, importers
 from trainshed.account.tags import CLUSTER_TAG, STACK_TAG
@@ -41,13 +42,37 @@ def unused_networks(region: Region, known: Collection[str]) -> tuple[DeployedSta
     return tuple(each for each in stacks if each and not any(importers(region, each).values()))
 
 
-def file_systems_in(region: Region, network: DeployedStack) -> tuple[str, ...]:
-    """Return the file systems in the subnets that a network stack made."""
+def file_systems_in(
+    region: Region, network: DeployedStack, removed: Iterable[DeployedStack]
+) -> Iterator[str]:
+    """Yield the file systems in the subnets that a network stack made.
+
+    Args:
+        region: where.
+        network: the stack.
+        removed: stacks that go before it, with the mount targets that have their groups alone.
+    """
     subnets = set(network.ids("AWS::EC2::Subnet"))
     if not subnets:
-        return ()
-    found = region.pages("fsx", "describe_file_systems", "FileSystems")
-    return tuple(each["FileSystemId"] for each in found if subnets & set(each["SubnetIds"]))
+        return
+    for each in region.pages("fsx", "describe_file_systems", "FileSystems"):
+        if subnets & set(each["SubnetIds"]):
+            yield each["FileSystemId"]
+    going = {group for each in removed for group in each.ids("AWS::EC2::SecurityGroup")}
+    for each in region.pages("efs", "describe_file_systems", "FileSystems"):
+        name = each["FileSystemId"]
+        targets = region.call("efs", "describe_mount_targets", FileSystemId=name)["MountTargets"]
+        here = (target for target in targets if target["SubnetId"] in subnets)
+        if any(not going.issuperset(_groups(region, target)) for target in here):
+            yield name
+
+
+def _groups(region: Region, target: Mapping[str, Any]) -> list[str]:
+    answer = region.call(
+        "efs", "describe_mount_target_security_groups", MountTargetId=target["MountTargetId"]
+    )
+    groups: list[str] = answer["SecurityGroups"]
+    return groups
 
 
 def left_groups(region: Region, network: DeployedStack) -> Iterator[str]:

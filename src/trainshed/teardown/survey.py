@@ -109,7 +109,7 @@ def survey(
         # Those that go before it use it no more.
         if remaining := users.get(stack.name, set()) - {each.name for each in removed}:
             kept.append(_in_use(stack, stack in networks, remaining))
-        elif stack in networks and (inside := _inside(region, stack, made)):
+        elif stack in networks and (inside := _inside(region, stack, removed, made)):
             why = f"{', '.join(inside)} is in it; delete that, then tear down again"
             kept.append(kept_network(stack, why))
         else:
@@ -174,12 +174,15 @@ def _unused_control_planes(
 
 
 def _inside(
-    region: Region, network: DeployedStack, made: Iterable[MadeByKubernetes]
+    region: Region,
+    network: DeployedStack,
+    removed: Iterable[DeployedStack],
+    made: Iterable[MadeByKubernetes],
 ) -> tuple[str, ...]:
     """Name what is in a network, in none of its stacks, and keeps it from being deleted."""
     vpcs = network.ids("AWS::EC2::VPC")
     return (
-        *file_systems_in(region, network),
+        *file_systems_in(region, network, removed),
         *(each.kept.name for each in made if each.vpc in vpcs),
     )
 

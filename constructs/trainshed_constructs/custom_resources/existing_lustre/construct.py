@@ -4,9 +4,10 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from trainshed.plan import LustrePlan
 from trainshed_constructs.custom_resources.inline_resource import inline_resource
-from trainshed_constructs.storage.lustre_parameters import publish_lustre
 from trainshed_constructs.storage.lustre_security_group import LustreSecurityGroup
+from trainshed_constructs.storage.parameters import publish
 
 
 class ExistingLustre(Construct):
@@ -91,8 +92,9 @@ class ExistingLustre(Construct):
             efa=efa,
             existing_group_id=found.get_att_string("SecurityGroupId"),
         ).security_group
-        publish_lustre(
+        publish(
             self,
+            LustrePlan,
             name=name,
             parameters={
                 "dns-name": found.get_att_string("DnsName"),

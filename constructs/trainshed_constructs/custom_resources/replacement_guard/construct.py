@@ -6,10 +6,13 @@ from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from trainshed.plan import StorageKind
 from trainshed_constructs.custom_resources.inline_resource import inline_resource
 
-# Tag of a file system and of its group, which stay together: what clusters share it by.
+# Tag of a file system of Lustre and of its group, which stay together: what clusters share it by.
 NAME_TAG = "trainshed:lustre"
+# By kind: the service's names in boto3 and in IAM.
+_SERVICES = {StorageKind.LUSTRE: ("fsx", "fsx"), StorageKind.EFS: ("efs", "elasticfilesystem")}
 
 
 class ReplacementGuard(Construct):
@@ -22,7 +25,7 @@ class ReplacementGuard(Construct):
     `file_system.node.add_dependency(guard)`.
 
     Two more deployments fail here, before anything is made. A creation, when there is a file
-    system with the tag `trainshed:lustre` and the same name: one that a deleted stack has kept.
+    system with the tag `trainshed:KIND` and the same name: one that a deleted stack has kept.
     And an update that links another S3 path: FSx takes one link for each folder, and CloudFormation
     makes the new one before it removes the old.
 
@@ -54,6 +57,7 @@ class ReplacementGuard(Construct):
         scope: Construct,
         construct_id: str,
         *,
+        kind: StorageKind = StorageKind.LUSTRE,
         name: str,
         properties: Mapping[str, object],
         s3_link: str | None = None,
@@ -66,15 +70,18 @@ class ReplacementGuard(Construct):
         Args:
             scope: parent.
             construct_id: id within the parent.
-            name: the file system's value of the tag `trainshed:lustre`.
-            properties: the file system's that cannot change in place, StorageCapacity (GiB, which
-                may grow) among them.
+            kind: of the file system.
+            name: the file system's value of the tag `trainshed:KIND`.
+            properties: the file system's that cannot change in place; StorageCapacity (GiB) may
+                grow.
             s3_link: path of the S3 bucket that is linked, `s3://...`; by default none.
             allow_replacement: let another file system be made.
             how_to_allow: what to set for that, for the message.
             how_to_adopt: what to set to use the one that was kept, for the message.
         """
         super().__init__(scope, construct_id)
+        service, prefix = _SERVICES[kind]
+        describe = f"{prefix}:DescribeFileSystems"
         self.resource = inline_resource(
             self,
             name="replacement_guard",
@@ -83,11 +90,13 @@ class ReplacementGuard(Construct):
                 iam.PolicyStatement(
                     actions=["cloudformation:DescribeStacks"], resources=[Aws.STACK_ID]
                 ),
-                iam.PolicyStatement(actions=["fsx:DescribeFileSystems"], resources=["*"]),
+                iam.PolicyStatement(actions=[describe], resources=["*"]),
             ],
-            wildcards={"*": "fsx:DescribeFileSystems takes no resource"},
+            wildcards={"*": f"{describe} has to find what nobody knows the id of"},
             properties={
                 "FileSystem": {key: value for key, value in properties.items() if value},
+                "Service": service,
+                "Tag": f"trainshed:{kind}",
                 "Name": name,
                 "S3": s3_link or "",
                 "AllowReplacement": allow_replacement,

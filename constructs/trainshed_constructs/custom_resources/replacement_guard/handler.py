@@ -1,6 +1,6 @@
 """Lambda function that stops a deployment which would make another, empty file system.
 
-The file system depends on this resource. CloudFormation takes 4096 characters inline.
+CloudFormation takes 4096 characters inline.
 """
 
 import logging
@@ -31,20 +31,22 @@ def handler(event: dict[str, Any], context: Any) -> None:
 
 def _beside(event: dict[str, Any]) -> str | None:
     asked = event["ResourceProperties"]
-    tag = {"Key": "trainshed:lustre", "Value": asked["Name"]}
-    for found in () if asked["AllowReplacement"] == "true" else patiently(_list):
-        if tag in found.get("Tags", []) and found["Lifecycle"] != "DELETING":
+    tag = {"Key": asked["Tag"], "Value": asked["Name"]}
+    if asked["AllowReplacement"] == "true":
+        return None
+    for found in patiently(_list, service=asked["Service"]):
+        state = found.get("Lifecycle") or found["LifeCycleState"]
+        if tag in found.get("Tags", []) and state.upper() != "DELETING":
             name = found["FileSystemId"]
             return (
-                f"{name} ({found[_CAPACITY]} GiB) was kept when its stack was deleted: use it with "
-                f"{asked['HowToAdopt']}: {name}, or make an empty one beside it with "
-                f"{asked['HowToAllow']}"
+                f"{name} was kept when its stack was deleted: use it with {asked['HowToAdopt']}: "
+                f"{name}, or make an empty one beside it with {asked['HowToAllow']}"
             )
     return None
 
 
-def _list() -> list[dict[str, Any]]:
-    pages = boto3.client("fsx").get_paginator("describe_file_systems").paginate()
+def _list(service: str) -> list[dict[str, Any]]:
+    pages = boto3.client(service).get_paginator("describe_file_systems").paginate()
     return list(pages.search("FileSystems"))
 
 
@@ -52,11 +54,12 @@ def _instead(event: dict[str, Any]) -> str | None:
     asked, old = event["ResourceProperties"], event["OldResourceProperties"]
     now, before = asked["FileSystem"], old["FileSystem"]
     changes = [
-        f"{name} from {_text(before.get(name))} to {_text(now.get(name))}"
-        for name in sorted({*now, *before} - {_CAPACITY})
-        if now.get(name) != before.get(name)
+        f"{each} from {_text(before.get(each))} to {_text(now.get(each))}"
+        for each in sorted({*now, *before} - {_CAPACITY})
+        if now.get(each) != before.get(each)
     ]
-    shrinks = int(now[_CAPACITY]) < int(before[_CAPACITY])
+    size, was = now.get(_CAPACITY, 0), before.get(_CAPACITY, 0)
+    shrinks = int(size) < int(was)
     link, linked = asked.get("S3"), old.get("S3")
     relinks = bool(link and linked and link != linked)
     if not (changes or shrinks or relinks) or _rolling_back(event["StackId"]):
@@ -68,15 +71,15 @@ def _instead(event: dict[str, Any]) -> str | None:
         )
     if not changes:
         return (
-            f"FSx cannot take storage away ({_CAPACITY} from {before[_CAPACITY]} to "
-            f"{now[_CAPACITY]} GiB). For a smaller one, make a second cluster with another name"
+            f"FSx cannot take storage away ({_CAPACITY} from {was} to {size} GiB). For less, make "
+            "a second cluster with another name"
         )
     if asked["AllowReplacement"] == "true":
         return None
     return (
         f"changing {', '.join(changes)} needs a new, empty file system: jobs would lose sight of "
-        f"what is on the present one ({before[_CAPACITY]} GiB), which would stay and cost until "
-        f"deleted by hand. Copy what you need first, then allow it with {asked['HowToAllow']}"
+        "what is on the present one, which would stay and cost until deleted by hand. Copy what "
+        f"you need first, then allow it with {asked['HowToAllow']}"
     )
 
 
@@ -85,6 +88,5 @@ def _text(value: Any) -> str:
 
 
 def _rolling_back(stack_id: str) -> bool:
-    """Tell whether CloudFormation goes back to what is there."""
     [stack] = boto3.client("cloudformation").describe_stacks(StackName=stack_id)["Stacks"]
     return "ROLLBACK" in stack["StackStatus"]

@@ -18,9 +18,9 @@ BAKED_ROOT_GIB = 100
 @rule(
     "TS-AMI-002",
     over=clusters,
-    title="An AMI that is not of a channel may have no Lustre client",
+    title="An AMI that is not of a channel may have no client of the shared storage",
     why="""
-The file system is mounted by the first-boot program of the AMIs that `trainshed ami build`
+Shared storage is mounted by the first-boot program of the AMIs that `trainshed ami build`
 bakes. Another AMI starts without it, and jobs would write into an empty folder of the root
 volume.
 """,
@@ -31,15 +31,18 @@ instance: {type: trn1.32xlarge, ami: ami-0123456789abcdef0}
 storage: {lustre: {}}
 """,
 )
-def lustre_client(plan: ClusterPlan) -> Iterator[Violation]:
-    """An AMI of somebody else's may lack the Lustre client."""
-    if plan.lustre and not names_a_channel(plan.ami.asked):
+def storage_client(plan: ClusterPlan) -> Iterator[Violation]:
+    """An AMI of somebody else's may lack the client of Lustre or of other storage."""
+    if plan.storages and not names_a_channel(plan.ami.asked):
+        clients = " or ".join(each.client for each in plan.storages)
+        paths = " and ".join(each.mount for each in plan.storages)
+        are = "is" if len(plan.storages) == 1 else "are"
         yield Violation(
             path=_PATH,
-            message=f"{plan.ami.asked} is not one of our channels: it may have no Lustre client, "
-            f"and {plan.lustre.mount} is mounted by the first-boot program of our AMIs",
+            message=f"{plan.ami.asked} is not one of our channels: it may have no {clients}, "
+            f"and {paths} {are} mounted by the first-boot program of our AMIs",
             remedy="use ami: stable, or an AMI baked by trainshed ami build, or one that has the "
-            "Lustre client and mounts what /etc/trainshed/first-boot.json says",
+            f"{clients} and mounts what /etc/trainshed/first-boot.json says",
         )
 
 

@@ -18,6 +18,7 @@ _FIELDS: tuple[tuple[str, Path], ...] = (
     ("AWS::EC2::LaunchTemplate", ("instance",)),
     ("AWS::EC2::PlacementGroup", ("instance",)),
     ("AWS::ECR::", ("image",)),
+    ("AWS::EFS::", ("storage", "efs")),
     ("AWS::FSx::", ("storage", "lustre")),
     ("AWS::IAM::", ("iam",)),
     ("AWS::EC2::Security", ()),

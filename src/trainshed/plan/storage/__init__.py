@@ -1,16 +1,19 @@
 """The shared storage of a cluster: of each kind what AWS offers, and what is chosen."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
 from trainshed.catalogue import InstanceType
 from trainshed.plan.network import NetworkPlan
 from trainshed.plan.notes import Notes
+from trainshed.plan.storage.efs import EfsPlan, plan_efs
 from trainshed.plan.storage.lustre import LustrePlan, plan_lustre
 from trainshed.plan.storage.model import Mount, StorageKind, StoragePlan, parameter_prefix
 from trainshed.plan.zone import Zone
 
 __all__ = [
     "STORAGES",
+    "EfsPlan",
     "LustrePlan",
     "Mount",
     "StorageKind",
@@ -20,7 +23,7 @@ __all__ = [
 ]
 
 # Every kind, in the order in which nodes mount them.
-STORAGES: tuple[type[StoragePlan], ...] = (LustrePlan,)
+STORAGES: tuple[type[StoragePlan], ...] = (LustrePlan, EfsPlan)
 
 
 def plan_storage(
@@ -28,9 +31,23 @@ def plan_storage(
 ) -> tuple[StoragePlan, ...]:
     """Resolve `storage`, in the order in which nodes mount it."""
     planned = tuple(_planned(notes, network, zone, instance))
+    _check_mounts(notes, planned)
     if not planned:
         notes.decide("storage", "none", "storage is not given")
     return planned
+
+
+def _check_mounts(notes: Notes, storages: Sequence[StoragePlan]) -> None:
+    """Refuse storage that would hide other storage, or be mounted in it."""
+    for later, storage in enumerate(storages):
+        for other in storages[:later]:
+            mine, theirs = PurePosixPath(storage.mount), PurePosixPath(other.mount)
+            if mine.is_relative_to(theirs) or theirs.is_relative_to(mine):
+                notes.problem(
+                    f"{storage.field}.mount",
+                    f"{storage.mount} and {other.mount} of {other.field} are in each other's way; "
+                    "give folders of which none is in another",
+                )
 
 
 def _planned(
@@ -39,3 +56,5 @@ def _planned(
     asked = notes.spec.storage
     if asked.lustre:
         yield plan_lustre(notes, asked.lustre, network.name, zone, instance)
+    if asked.efs:
+        yield plan_efs(notes, asked.efs, network.name)

@@ -23,6 +23,7 @@ class LustrePlan(StoragePlan):
 
     kind = StorageKind.LUSTRE
     title = "Lustre file system"
+    client = "Lustre client"
     resource_type = "AWS::FSx::FileSystem"
     stack_suffix = "Storage"
     clients_group = "StorageClients"

@@ -13,11 +13,13 @@ class StorageKind(StrEnum):
     """Kinds of shared storage, by their field in `storage`; a cluster has one of each at most."""
 
     LUSTRE = "lustre"
+    EFS = "efs"
 
 
 # By kind: what its stack publishes to Parameter Store, and its nodes read at boot.
 _PUBLISHED: Mapping[StorageKind, tuple[str, ...]] = {
     StorageKind.LUSTRE: ("dns-name", "mount-name"),
+    StorageKind.EFS: ("file-system-id",),
 }
 
 
@@ -61,6 +63,8 @@ class StoragePlan:
     kind: ClassVar[StorageKind]
     # As sentences call it.
     title: ClassVar[str]
+    # What mounts it, as sentences call it.
+    client: ClassVar[str]
     # Of its own resource, whose data is kept.
     resource_type: ClassVar[str]
     # Ends the name of its stack.

@@ -6,7 +6,10 @@ from trainshed.review.model import Effect, Level, Risk, RiskKind
 from trainshed.review.resource_types import backs_up_others, called, holds_data, holds_what_passes
 from trainshed.review.risks.affected import GIVEN_UP, Affected, at, is_true
 
-_FILES = "AWS::FSx::FileSystem"
+_FIELDS = {
+    "AWS::FSx::FileSystem": "storage.lustre",
+    "AWS::EFS::FileSystem": "storage.efs",
+}
 _KEYS = ("AWS::KMS::Key", "AWS::KMS::ReplicaKey")
 
 
@@ -87,11 +90,12 @@ def _of_a_function(affected: Affected) -> bool:
 
 
 def _adopt(affected: Affected) -> str:
-    if affected.change.resource_type != _FILES:
+    field = _FIELDS.get(affected.change.resource_type)
+    if field is None:
         return "ask how jobs get what is in it; import it again, or copy what they need first"
     return (
         "ask whether jobs need what is on it: copy that first, or use the one that is kept with "
-        "storage.lustre.existing (docs/spec.md)"
+        f"{field}.existing (docs/spec.md)"
     )
 
 

@@ -1,0 +1,136 @@
+"""The fields of `storage`: what the nodes of clusters share."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from trainshed.documents.model import Flag, Model, Whole
+from trainshed.spec import forms
+from trainshed.spec.mount import REFUSED, REFUSED_BESIDE_HOME, mount_problem
+
+ShareName = Annotated[str, Field(pattern=forms.SHARE_NAME.pattern)]
+
+
+def _fits(refused: str) -> Callable[[str], str]:
+    """Return what checks that nothing which nodes need is at a path."""
+
+    def check(path: str) -> str:
+        if problem := mount_problem(path, refused):
+            raise ValueError(problem)
+        return path
+
+    return check
+
+
+Mount = Annotated[
+    str,
+    Field(pattern=forms.MOUNT.pattern, json_schema_extra={"not": {"pattern": REFUSED}}),
+    AfterValidator(_fits(REFUSED)),
+]
+# Of storage that is fit for the folders of users.
+HomeMount = Annotated[
+    str,
+    Field(pattern=forms.MOUNT.pattern, json_schema_extra={"not": {"pattern": REFUSED_BESIDE_HOME}}),
+    AfterValidator(_fits(REFUSED_BESIDE_HOME)),
+]
+
+
+class DeploymentType(StrEnum):
+    """Life of a Lustre file system: for one campaign, or replicated and self-healing."""
+
+    SCRATCH_2 = "scratch-2"
+    PERSISTENT_2 = "persistent-2"
+
+
+class Compression(StrEnum):
+    """Compression of Lustre data."""
+
+    LZ4 = "lz4"
+    NONE = "none"
+
+
+class S3Link(Model):
+    """An S3 bucket that the file system shows as a folder and exports to."""
+
+    bucket: Annotated[str, Field(pattern=forms.BUCKET.pattern)]
+    """Name of an existing bucket in the same region."""
+    prefix: str = ""
+    """Only objects under this prefix, for instance datasets/."""
+
+
+class LustreSpec(Model):
+    """An FSx for Lustre file system."""
+
+    name: ShareName | None = None
+    """Clusters share it by this name; fixed once deployed; default: from the cluster's name."""
+    existing: Annotated[str, Field(pattern=forms.FILE_SYSTEM.pattern)] | None = None
+    """Id of a file system to use instead of a new one, for instance one that was kept."""
+    deployment: DeploymentType = DeploymentType.PERSISTENT_2
+    """scratch-2 or persistent-2."""
+    capacity_gib: Whole = Field(default=1200, ge=1200, le=2**31 - 1)
+    """Storage in GiB: 1200, 2400, then steps of 2400; larger steps with efa."""
+    throughput: Whole | None = None
+    """MB/s per TiB of a persistent-2 file system: 125, 250, 500 or 1000; default 250."""
+    metadata_iops: Whole | None = None
+    """Metadata IOPS of persistent-2: 1500, 3000, 6000, 12000, then steps of 12000 to 192000."""
+    efa: Flag = False
+    """Reach the file system over EFA; needs persistent-2 and a Nitro v4 or later type."""
+    compression: Compression = Compression.LZ4
+    """lz4 or none."""
+    s3: S3Link | None = None
+    """S3 bucket linked to the file system's root."""
+    mount: Mount = "/fsx"
+    """Where nodes and containers see it; not in a folder that they need themselves, like /var."""
+    allow_replacement: Flag = False
+    """Let a new, empty file system be made beside, or in place of, the one that is there."""
+
+    @model_validator(mode="after")
+    def _new_or_existing(self) -> Self:
+        for_new = self.model_fields_set - {"name", "existing", "efa", "mount"}
+        if self.existing and for_new:
+            raise ValueError(
+                f"{', '.join(sorted(for_new))}: for a new file system; leave out with existing"
+            )
+        return self
+
+
+class EfsSpec(Model):
+    """An Amazon EFS file system: for home folders, code and small state, on any number of nodes."""
+
+    name: ShareName | None = None
+    """Clusters share it by this name; fixed once deployed; default: from the cluster's name."""
+    existing: Annotated[str, Field(pattern=forms.FILE_SYSTEM.pattern)] | None = None
+    """Id of a file system to use instead of a new one, for instance one that was kept."""
+    mount: HomeMount = "/efs"
+    """Where nodes and containers see it, for instance /home; not in a folder that they need
+    themselves, like /var."""
+    infrequent_access_days: Whole = Field(default=30, ge=0)
+    """Files that nobody reads for so many days move to Infrequent Access, and back when they are
+    read: 1, 7, 14, 30, 60, 90, 180, 270 or 365; 0 for never."""
+    archive_days: Whole = Field(default=90, ge=0)
+    """Files that nobody reads for so many days move to Archive, and back when they are read: as
+    above, and more days than there; 0 for never."""
+    backup: Flag = True
+    """Let AWS Backup make a backup each day, and keep it for five weeks."""
+    allow_replacement: Flag = False
+    """Let a new, empty file system be made beside, or in place of, the one that is there."""
+
+    @model_validator(mode="after")
+    def _new_or_existing(self) -> Self:
+        for_new = self.model_fields_set - {"name", "existing", "mount"}
+        if self.existing and for_new:
+            raise ValueError(
+                f"{', '.join(sorted(for_new))}: for a new file system; leave out with existing"
+            )
+        return self
+
+
+class StorageSpec(Model):
+    """Shared storage."""
+
+    lustre: LustreSpec | None = None
+    """An FSx for Lustre file system; default: none."""
+    efs: EfsSpec | None = None
+    """An Amazon EFS file system; default: none."""
