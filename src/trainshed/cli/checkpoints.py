@@ -106,7 +106,10 @@ def _conclusions(advice: Advice) -> Iterator[str]:
     elif not any(each.lost <= GOOD_LOSS for each in advice.others):
         yield f"none loses less than {100 * GOOD_LOSS:g} %: the nodes cannot write faster"
     if unknown:
-        yield f"price unknown: {', '.join(unknown)}; docs/cost.md says where prices come from"
+        yield (
+            f"price unknown: {', '.join(unknown)}; trainshed cost sync asks AWS for those of "
+            "Lustre, and prices.json may have the others"
+        )
 
 
 def _gb(gb: float) -> str:
