@@ -31,6 +31,7 @@ from embedded_aws.hooks import (
     when_loaded,
     when_serving,
     when_stopping,
+    when_time_passed,
 )
 from embedded_aws.offered_controls import control, posted
 from werkzeug import Response
@@ -72,6 +73,11 @@ def end(instance):
 @when_faults_changed
 def change():
     heard.append("faults changed")
+
+
+@when_time_passed
+def pass_time():
+    heard.append("time passed")
 
 
 @control("POST", "/_embedded-aws/words")
@@ -169,6 +175,12 @@ def test_it_hears_that_faults_changed(transcribe: Transcribe) -> None:
     transcribe.aws.fail(Fault(service="ec2", operation="RunInstances"))
 
     assert transcribe.heard()[-1] == "faults changed"
+
+
+def test_it_hears_that_time_passed(transcribe: Transcribe) -> None:
+    transcribe.aws.let_pass(hours=1)
+
+    assert transcribe.heard()[-1] == "time passed"
 
 
 def test_it_has_controls(transcribe: Transcribe) -> None:

@@ -12,6 +12,8 @@ from embedded_aws.cloudformation.resource import HandlerError
 # JSON of a template or of the API, without types.
 Shape = Mapping[str, Any]
 
+_ALL_OVER_128K = "all_storage_classes_128K"
+
 
 def _encryption(value: Shape) -> dict[str, Any]:
     return {
@@ -44,6 +46,9 @@ def _notification(value: Shape) -> dict[str, Any]:
 
 
 def _lifecycle(value: Shape) -> dict[str, Any]:
+    size = "TransitionDefaultMinimumObjectSize"
+    if value.get(size, _ALL_OVER_128K) != _ALL_OVER_128K:
+        raise HandlerError(f"the embedded AWS cannot set {size} of a bucket")
     return {"Rules": [_lifecycle_rule(dict(rule)) for rule in value["Rules"]]}
 
 
@@ -56,8 +61,11 @@ def _lifecycle_rule(rule: dict[str, Any]) -> dict[str, Any]:
         ObjectSizeGreaterThan="ObjectSizeGreaterThan",
         ObjectSizeLessThan="ObjectSizeLessThan",
     )
-    one = len(conditions) <= 1 and "Tags" not in conditions
-    rule["Filter"] = (conditions or {"Prefix": ""}) if one else {"And": conditions}
+    tags = conditions.get("Tags", [])
+    if len(conditions) + max(len(tags) - 1, 0) > 1:
+        rule["Filter"] = {"And": conditions}
+    else:
+        rule["Filter"] = {"Tag": tags[0]} if tags else conditions or {"Prefix": ""}
     nested = {
         "Expiration": _taken(
             rule,
