@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from price_list_service import OFFERS, Quote, box, clients, rate, reserved
+from price_list_service import OFFERS, STORAGE, Quote, box, clients, rate, reserved
 
 from trainshed import catalogue
 from trainshed.aws import AwsRefusal, Region
@@ -15,13 +15,31 @@ from trainshed.catalogue.kubernetes import SYSTEM_TYPE
 from trainshed.errors import Failure, TrainshedError
 from trainshed.prices import (
     COMMITMENTS,
+    EFS_ARCHIVE,
+    EFS_ARCHIVE_READ,
+    EFS_ARCHIVE_WRITTEN,
+    EFS_BACKUP,
+    EFS_IA,
+    EFS_IA_READ,
+    EFS_IA_WRITTEN,
+    EFS_READ,
+    EFS_STORED,
+    EFS_WRITTEN,
     GP3,
     GP3_IOPS,
     GP3_THROUGHPUT,
     LOGS_INGESTED,
     NAT_GB,
     NAT_HOUR,
+    OPENZFS_BACKUP,
+    OPENZFS_IOPS,
+    OPENZFS_STORED,
+    OPENZFS_THROUGHPUT,
     PURCHASES,
+    S3_MONITORED,
+    S3_MOVED,
+    S3_READ,
+    S3_STORED,
     Purchase,
     Unit,
     instance_item,
@@ -175,6 +193,43 @@ def test_each_tier_of_lustre_has_its_own_price(sync: Sync, tmp_path: Path) -> No
     assert items[lustre_item("scratch-2", None)]["usd"] == 0.14
     assert items[lustre_item("persistent-2", 250)]["usd"] == 0.21
     assert lustre_item("persistent-2", 125) not in items
+
+
+def test_storage_has_its_prices(sync: Sync, tmp_path: Path) -> None:
+    sync(STORAGE)
+
+    items = read(tmp_path / "prices.json")["us-west-2"]
+    found = {name: (record["usd"], record["unit"]) for name, record in items.items()}
+    assert found == {
+        EFS_STORED: (0.3, Unit.GB_MONTH),
+        EFS_IA: (0.016, Unit.GB_MONTH),
+        EFS_ARCHIVE: (0.008, Unit.GB_MONTH),
+        EFS_READ: (0.03, Unit.GB),
+        EFS_WRITTEN: (0.06, Unit.GB),
+        EFS_IA_READ: (0.01, Unit.GB),
+        EFS_IA_WRITTEN: (0.011, Unit.GB),
+        EFS_ARCHIVE_READ: (0.03, Unit.GB),
+        EFS_ARCHIVE_WRITTEN: (0.031, Unit.GB),
+        EFS_BACKUP: (0.05, Unit.GB_MONTH),
+        OPENZFS_STORED: (0.09, Unit.GB_MONTH),
+        OPENZFS_THROUGHPUT: (0.52, Unit.MBPS_MONTH),
+        OPENZFS_IOPS: (0.006, Unit.IOPS_MONTH),
+        OPENZFS_BACKUP: (0.05, Unit.GB_MONTH),
+        S3_STORED["STANDARD"]: (0.023, Unit.GB_MONTH),
+        S3_STORED["STANDARD_IA"]: (0.0125, Unit.GB_MONTH),
+        S3_STORED["GLACIER_IR"]: (0.004, Unit.GB_MONTH),
+        S3_STORED["GLACIER"]: (0.0036, Unit.GB_MONTH),
+        S3_STORED["DEEP_ARCHIVE"]: (0.00099, Unit.GB_MONTH),
+        S3_MOVED["STANDARD_IA"]: (0.01, Unit.THOUSAND_REQUESTS),
+        S3_MOVED["GLACIER_IR"]: (0.02, Unit.THOUSAND_REQUESTS),
+        S3_MOVED["GLACIER"]: (0.03, Unit.THOUSAND_REQUESTS),
+        S3_MOVED["DEEP_ARCHIVE"]: (0.05, Unit.THOUSAND_REQUESTS),
+        S3_READ["STANDARD_IA"]: (0.01, Unit.GB),
+        S3_READ["GLACIER_IR"]: (0.03, Unit.GB),
+        S3_READ["GLACIER"]: (0.01, Unit.GB),
+        S3_READ["DEEP_ARCHIVE"]: (0.02, Unit.GB),
+        S3_MONITORED: (0.0025, Unit.THOUSAND_OBJECTS_MONTH),
+    }
 
 
 def test_what_the_price_list_does_not_tell_is_named_and_not_written(

@@ -237,6 +237,90 @@ OFFERS = [
 ]
 
 
+def efs(usage_type: str, usd: str, unit: str = "GB-Mo", **attributes: str) -> dict[str, Any]:
+    return flat("AmazonEFS", f"USW2-{usage_type}", usd, unit=unit, **attributes)
+
+
+def openzfs(usage_type: str, usd: str, unit: str, deployment: str) -> dict[str, Any]:
+    return flat(
+        "AmazonFSx",
+        f"USW2-{usage_type}",
+        usd,
+        unit=unit,
+        fileSystemType="OpenZFS",
+        deploymentOption=deployment,
+    )
+
+
+def s3(
+    usage_type: str, usd: str, unit: str, service: str = "AmazonS3", **attributes: str
+) -> dict[str, Any]:
+    return flat(service, f"USW2-{usage_type}", usd, unit=unit, **attributes)
+
+
+# Products of storage, and others that are like them. What is dearer by a factor of 100 is none of
+# ours.
+STORAGE = [
+    efs("TimedStorage-ByteHrs", "0.3000000000", storageClass="General Purpose"),
+    efs("TimedStorage-Z-ByteHrs", "30.0000000000", storageClass="One Zone-General Purpose"),
+    efs("IATimedStorage-ET-ByteHrs", "0.0160000000", storageClass="Infrequent Access-ET"),
+    efs("IATimedStorage-ByteHrs", "2.5000000000", storageClass="Infrequent Access"),
+    efs("ArchiveTimedStorage-ByteHrs", "0.0080000000", storageClass="Archive"),
+    efs("ETDataAccess-Bytes", "0.0300000000", "GB", accessType="Read"),
+    efs("ETDataAccess-Bytes", "0.0600000000", "GB", accessType="Write"),
+    efs("IADataAccess-Bytes", "0.0100000000", "GB", accessType="Read"),
+    efs("IADataAccess-Bytes", "0.0110000000", "GB", accessType="Write"),
+    efs("ArchiveDataAccess-Bytes", "0.0300000000", "GB", accessType="Read"),
+    efs("ArchiveDataAccess-Bytes", "0.0310000000", "GB", accessType="Write"),
+    *(
+        flat(
+            "AWSBackup",
+            f"USW2-{usage_type}",
+            usd,
+            unit="GB-month",
+            productFamily="AWS Backup Storage",
+        )
+        for usage_type, usd in (
+            ("WarmStorage-ByteHrs-EFS", "0.0500000000"),
+            ("ColdStorage-ByteHrs-EFS", "1.0000000000"),
+        )
+    ),
+    openzfs("Storage.SAZ_2N2:SSD", "0.0900000000", "GB-Mo", "Single-AZ_2N_2"),
+    openzfs("Storage.SAZ2:SSD", "9.0000000000", "GB-Mo", "Single-AZ_2"),
+    openzfs("ThroughputCapacity.SAZ_2N2", "0.5200000000", "MiBps-Mo", "Single-AZ_2N_2"),
+    openzfs("ThroughputCapacity.SAZ2", "26.0000000000", "MiBps-Mo", "Single-AZ_2"),
+    openzfs("ProvisionedSSDIOPS.SAZ_2N2", "0.0060000000", "IOPS-Mo", "Single-AZ_2N_2"),
+    openzfs("BackupUsage", "0.0500000000", "GB-Mo", "N/A"),
+    openzfs("BackupUsage.MultiAZ", "5.0000000000", "GB-Mo", "Multi-AZ"),
+    offer(
+        "AmazonS3",
+        "USW2-TimedStorage-ByteHrs",
+        ("51200", "512000", "0.0220000000"),
+        ("0", "51200", "0.0230000000"),
+        unit="GB-Mo",
+        volumeType="Standard",
+    ),
+    s3("TimedStorage-ByteHrs", "2.4000000000", "GB-Mo", operation="INTAAS3ObjectOverhead"),
+    s3("Tables-TimedStorage-ByteHrs", "2.6500000000", "GB-Mo"),
+    s3("TimedStorage-SIA-ByteHrs", "0.0125000000", "GB-Mo"),
+    s3("TimedStorage-GIR-ByteHrs", "0.0040000000", "GB-Mo"),
+    s3("TimedStorage-GlacierByteHrs", "0.0036000000", "GB-Mo"),
+    s3("TimedStorage-GDA-ByteHrs", "0.0009900000", "GB-Mo", "AmazonS3GlacierDeepArchive"),
+    s3("TimedStorage-GDA-Staging", "2.1000000000", "GB-Mo"),
+    s3("Requests-Tier4", "0.0000100000", "Requests", operation="S3-SIATransition"),
+    s3("Requests-Tier4", "0.0000200000", "Requests", operation="S3-GIRTransition"),
+    s3("Requests-Tier3", "0.0000300000", "Requests", operation="S3-GlacierTransition"),
+    s3("Requests-Tier3", "0.0000500000", "Requests", operation="S3-GDATransition"),
+    s3("Requests-Tier3", "0.0050000000", "Requests", operation="RestoreObject"),
+    s3("Retrieval-SIA", "0.0100000000", "GB"),
+    s3("Retrieval-GIR", "0.0300000000", "GB"),
+    s3("Standard-Retrieval-Bytes", "0.0100000000", "GB", operation="RestoreObject"),
+    s3("Expedited-Retrieval-Bytes", "3.0000000000", "GB", operation="RestoreObject"),
+    s3("Standard-Retrieval-Bytes", "0.0200000000", "GB", "AmazonS3GlacierDeepArchive"),
+    s3("Monitoring-Automation-INT", "0.0000025000", "Objects"),
+]
+
+
 class PriceListService:
     """AWSPriceListService.GetProducts over a list, as the API reference describes it.
 

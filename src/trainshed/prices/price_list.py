@@ -1,12 +1,10 @@
-"""The AWS price list: which of its products is which of our items, and reading its answers.
+"""The AWS price list: which of its products are our items, and reading its answers.
 
 The form of a product is that of the API's own example: AWS CLI reference, `pricing get-products`.
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
@@ -33,50 +31,25 @@ from trainshed.prices.items import (
     unit_of,
 )
 from trainshed.prices.model import Price, Unclear, Unit
+from trainshed.prices.product import Product
 from trainshed.prices.reserved import reserved_prices
+from trainshed.prices.storage_products import STORAGE_PRODUCTS
 
 # The price list is served in a few regions, and each has the prices of all.
 PRICE_LIST_REGION = "us-east-1"
 
 # The units' names in the price list, with how many of ours each is: those in the sources of
 # data/prices.json.
-_UNITS = {
+_UNITS: Mapping[Unit, Mapping[str, float]] = {
     Unit.HOUR: {"Hrs": 1, "hours": 1, "Hours": 1},
     Unit.GB: {"GB": 1},
-    Unit.GB_MONTH: {"GB-Mo": 1},
+    Unit.GB_MONTH: {"GB-Mo": 1, "GB-month": 1},
     Unit.IOPS_MONTH: {"IOPS-Mo": 1},
     Unit.MIBPS_MONTH: {"MiBps-Mo": 1, "GiBps-mo": 1024},
+    Unit.MBPS_MONTH: {"MiBps-Mo": 1},
+    Unit.THOUSAND_REQUESTS: {"Requests": 0.001},
+    Unit.THOUSAND_OBJECTS_MONTH: {"Objects": 0.001},
 }
-# Usage types begin with a code of the region, which us-east-1 leaves out at times.
-REGION_CODE = "(?:[A-Z]+[0-9]?-)?"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Product:
-    """Where to find an item in the price list.
-
-    Attributes:
-        item: the item.
-        service: the service's code.
-        filters: attributes that AWS selects by, beside the region.
-        usage_type: pattern of the usage type, without the region's code; empty for any.
-        attributes: further attributes of the product.
-    """
-
-    item: str
-    service: str
-    filters: Mapping[str, str] = field(default_factory=dict)
-    usage_type: str = ""
-    attributes: Mapping[str, str] = field(default_factory=dict)
-
-    def fits(self, product: Mapping[str, Any]) -> bool:
-        """Return whether a product of the price list is the item."""
-        found = product["attributes"]
-        usage_type = found.get("usagetype", "")
-        pattern = REGION_CODE + self.usage_type
-        return (not self.usage_type or re.fullmatch(pattern, usage_type) is not None) and all(
-            found.get(name) == value for name, value in self.attributes.items()
-        )
 
 
 def _lustre(item: str, usage_type: str, **attributes: str) -> Product:
@@ -97,14 +70,14 @@ _PRODUCTS = (
         item=GP3,
         service="AmazonEC2",
         filters={"productFamily": "Storage", "volumeApiName": "gp3"},
-        usage_type=r"EBS:VolumeUsage\.gp3",
+        usage_type="EBS:VolumeUsage.gp3",
     ),
     *(
         Product(
             item=item,
             service="AmazonEC2",
             filters={"productFamily": family, "volumeApiName": "gp3"},
-            usage_type=rf"EBS:{usage_type}\.gp3",
+            usage_type=f"EBS:{usage_type}.gp3",
         )
         for item, family, usage_type in (
             (GP3_THROUGHPUT, "Provisioned Throughput", "VolumeP-Throughput"),
@@ -133,11 +106,12 @@ _PRODUCTS = (
     Product(item=EKS_HOUR, service="AmazonEKS", usage_type="AmazonEKS-Hours:perCluster"),
     _lustre(lustre_item("scratch-2", None), "Storage", storageType="SSD"),
     *(
-        _lustre(lustre_item("persistent-2", throughput), rf"Storage\.SSD\.{throughput}")
+        _lustre(lustre_item("persistent-2", throughput), f"Storage.SSD.{throughput}")
         for throughput in THROUGHPUTS
     ),
     _lustre(LUSTRE_METADATA_IOPS, "MetadataIOPS"),
     _lustre(LUSTRE_BACKUP, "BackupUsage"),
+    *STORAGE_PRODUCTS,
 )
 
 
@@ -152,7 +126,7 @@ def _instance(instance_type: str) -> Product:
             "preInstalledSw": "NA",
             "capacitystatus": "Used",
         },
-        usage_type=rf"BoxUsage:{re.escape(instance_type)}",
+        usage_type=f"BoxUsage:{instance_type}",
     )
 
 
@@ -220,7 +194,7 @@ def _first_tier(offer: Mapping[str, Any], unit: Unit) -> Iterator[float]:
             usd = float(dimension["pricePerUnit"].get("USD", 0))
             # The first tier of what is free at first costs nothing; then the next one counts.
             if dimension["unit"] in _UNITS[unit] and usd and _begins(dimension, term):
-                yield usd / _UNITS[unit][dimension["unit"]]
+                yield round(usd / _UNITS[unit][dimension["unit"]], 10)
 
 
 def _begins(dimension: Mapping[str, Any], term: Mapping[str, Any]) -> bool:

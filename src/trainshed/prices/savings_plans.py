@@ -12,7 +12,7 @@ from trainshed.aws import Region
 from trainshed.prices.commitments import PAYMENTS, Commitment, CommitmentKind
 from trainshed.prices.items import instance_item
 from trainshed.prices.model import Price, Unclear, Unit
-from trainshed.prices.price_list import REGION_CODE
+from trainshed.prices.product import REGION_CODE
 
 # Savings Plans API reference, DescribeSavingsPlansOfferingRates.
 _KINDS = {

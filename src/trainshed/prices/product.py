@@ -1,0 +1,37 @@
+"""A product of the AWS price list, by what tells it from all others."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+# Usage types begin with a code of the region, which us-east-1 leaves out at times.
+REGION_CODE = "(?:[A-Z]+[0-9]?-)?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Product:
+    """Where to find an item in the price list.
+
+    Attributes:
+        item: the item.
+        service: the service's code.
+        filters: attributes that AWS selects by, beside the region.
+        usage_type: the usage type, without the region's code; empty for any.
+        attributes: further attributes of the product.
+    """
+
+    item: str
+    service: str
+    filters: Mapping[str, str] = field(default_factory=dict)
+    usage_type: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+    def fits(self, product: Mapping[str, Any]) -> bool:
+        """Return whether a product of the price list is the item."""
+        found = product["attributes"]
+        usage_type = found.get("usagetype", "")
+        pattern = REGION_CODE + re.escape(self.usage_type)
+        return (not self.usage_type or re.fullmatch(pattern, usage_type) is not None) and all(
+            found.get(name) == value for name, value in self.attributes.items()
+        )
