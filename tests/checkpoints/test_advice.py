@@ -15,7 +15,6 @@ from trainshed.checkpoints import (
     Lustre,
     WrittenCheckpoint,
     advise,
-    own_offer,
 )
 from trainshed.plan import ClusterPlan, make_plan
 from trainshed.prices import Price, PriceList, lustre_item, unit_of
@@ -33,11 +32,13 @@ PERSISTENT = {
 def planned(
     training: Mapping[str, Any] | None = LARGE,
     lustre: Mapping[str, Any] | None = None,
+    efs: Mapping[str, Any] | None = None,
     **instance: Any,
 ) -> ClusterPlan:
     fields = {"type": "trn1.32xlarge", "nodes": {"max": 16}} | instance
     asked: dict[str, Any] = {"name": "Cluster1", "region": "us-west-2", "instance": fields}
-    asked["storage"] = {} if lustre is None else {"lustre": lustre}
+    storages = {"lustre": lustre, "efs": efs}
+    asked["storage"] = {name: each for name, each in storages.items() if each is not None}
     return make_plan(
         ClusterSpec.model_validate(asked | ({"training": training} if training else {}))
     )
@@ -80,9 +81,8 @@ def test_without_training_there_is_no_advice() -> None:
 
 
 def test_the_own_file_system_writes_what_its_size_and_tier_give() -> None:
-    own = advised(planned(lustre={"capacity_gib": 9600, "throughput": 500})).own
+    [own] = advised(planned(lustre={"capacity_gib": 9600, "throughput": 500})).own
 
-    assert own
     assert (own.size, own.mbps) == ("9600 GiB", 9600 * 500 // 1024)
     assert own.seconds == pytest.approx(980_000 / 4687)
 
@@ -93,8 +93,21 @@ def test_the_own_file_system_writes_what_its_size_and_tier_give() -> None:
 def test_of_no_file_system_or_one_that_exists_nothing_is_known(lustre: dict[str, str]) -> None:
     advice = advised(planned(lustre=lustre))
 
-    assert (advice.own, advice.own_rest_gb) == (None, None)
+    assert advice.own == ()
     assert len(advice.others) == len(STORAGES)
+
+
+@pytest.mark.parametrize(
+    ("efs", "own"),
+    [
+        pytest.param({}, ["EFS, Elastic throughput", "Lustre scratch-2"], id="new"),
+        pytest.param({"existing": "fs-0123456789abcdef0"}, ["Lustre scratch-2"], id="existing"),
+    ],
+)
+def test_of_the_clusters_storages_the_fastest_is_first(efs: dict[str, str], own: list[str]) -> None:
+    advice = advised(planned(lustre={"deployment": "scratch-2"}, efs=efs))
+
+    assert [each.storage for each in advice.own] == own
 
 
 @pytest.mark.parametrize(
@@ -245,12 +258,6 @@ def test_without_any_price_nothing_is_the_cheapest() -> None:
     assert advised(planned()).cheapest is None
 
 
-def test_what_is_left_beside_the_data_set_may_be_less_than_nothing() -> None:
-    left = [advised(planned(LARGE | {"dataset_gib": gib}, {})).own_rest_gb for gib in (1000, 1500)]
-
-    assert left == pytest.approx([200 * 1.073741824, -300 * 1.073741824])
-
-
 def test_the_own_file_system_over_efa_is_compared_with_sizes_that_efa_has() -> None:
     lustre = {"capacity_gib": 4800, "throughput": 1000, "efa": True}
     plan = planned(lustre=lustre, type="p5.48xlarge", ami="ami-0123456789abcdef0")
@@ -260,4 +267,4 @@ def test_the_own_file_system_over_efa_is_compared_with_sizes_that_efa_has() -> N
     assert [
         gib % step for gib, step in zip(sizes.values(), (38400, 19200, 9600, 4800), strict=True)
     ] == [0] * 4
-    assert own_offer(plan)
+    assert advised(plan).own[0].size == "4800 GiB"

@@ -264,6 +264,23 @@ def test_checkpoints_of_a_training_that_is_described(
 
 
 @pytest.mark.parametrize(
+    ("storage", "rules"),
+    [
+        # EFS writes 1 GiB/s: 980 GB take 15 minutes.
+        ("{efs: {}}", ["TS-LUS-015"]),
+        ("{efs: {}, lustre: {capacity_gib: 43200, throughput: 1000}}", []),
+        ("{}", []),
+    ],
+)
+def test_checkpoints_go_to_the_fastest_storage(
+    found: Found, storage: str, rules: list[str]
+) -> None:
+    training = "training: {parameters: 70e9, checkpoint_minutes: 20}"
+
+    assert found(f"{TRN1_16}storage: {storage}\n{training}\n", "TS-LUS-015") == rules
+
+
+@pytest.mark.parametrize(
     ("nodes", "remedy"),
     [
         (16, "with 43200 GiB at 1000 MB/s per TiB they wait 1.9 %; or write "),

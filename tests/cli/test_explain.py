@@ -171,9 +171,7 @@ def test_with_training_it_says_how_large_checkpoints_are_and_what_they_take(
     assert facts["with gradients"].endswith("840 GB, 12 bytes")
     assert facts["in the background"].endswith("the cluster's 1,171 MB/s are enough")
     # 3,800 GiB are 4,080 GB.
-    assert (
-        facts["room on the file system"] == "4,080 GB beside the data set; checkpoints that fit: 4"
-    )
+    assert facts["room of 4800 GiB"] == "4,080 GB beside the data set; checkpoints that fit: 4"
     assert [row[1:6] for row in rows if row[0].startswith("this cluster: ")] == [
         ["4800 GiB", "1,171", "837", "41.1", "1,008.00"]
     ]
@@ -212,7 +210,7 @@ def test_of_storage_that_is_there_already_it_says_nothing(explained: Callable[..
 
     out = explained(text).out
 
-    assert "this cluster" not in out and "room on the file system" not in out
+    assert "this cluster" not in out and "room of" not in out
     assert "the cheapest that loses less than 2 %" in out
 
 

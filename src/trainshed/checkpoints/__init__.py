@@ -6,10 +6,11 @@ from trainshed.checkpoints.advice import (
     WrittenCheckpoint,
     advise,
     clients_of,
-    own_offer,
+    own_offers,
 )
 from trainshed.checkpoints.checkpoint import (
     BYTES_PER_PARAMETER,
+    GB_PER_GIB,
     KEPT,
     LEAST_BYTES,
     MOST_BYTES,
@@ -20,6 +21,7 @@ from trainshed.checkpoints.storages import STORAGES, Clients, Lustre, Offer, Sto
 
 __all__ = [
     "BYTES_PER_PARAMETER",
+    "GB_PER_GIB",
     "GOOD_LOSS",
     "KEPT",
     "LEAST_BYTES",
@@ -35,5 +37,5 @@ __all__ = [
     "advise",
     "checkpoint_of",
     "clients_of",
-    "own_offer",
+    "own_offers",
 ]

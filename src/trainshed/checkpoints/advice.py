@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from trainshed.checkpoints.checkpoint import GB_PER_GIB, Checkpoint, checkpoint_of
-from trainshed.checkpoints.storages import STORAGES, Clients, Lustre, Offer, Storage
-from trainshed.plan import ClusterPlan
+from trainshed.checkpoints.checkpoint import Checkpoint, checkpoint_of
+from trainshed.checkpoints.storages import STORAGES, Clients, Efs, Lustre, Offer, Storage
+from trainshed.plan import ClusterPlan, EfsPlan, LustrePlan
 from trainshed.prices import PriceList
+from trainshed.spec import EfsSpec, LustreSpec
 
 # What storage is looked for.
 GOOD_LOSS = 0.02
@@ -21,6 +22,7 @@ class WrittenCheckpoint:
     Attributes:
         storage: what it is.
         size: what of it is chosen.
+        gib: its room; None where it has as much as is used.
         mbps: MB/s that the nodes write to it, all together.
         seconds: that one checkpoint takes.
         lost: the part of all time in which accelerators wait for it.
@@ -32,6 +34,7 @@ class WrittenCheckpoint:
 
     storage: str
     size: str
+    gib: int | None
     mbps: float
     seconds: float
     lost: float
@@ -48,8 +51,7 @@ class Advice:
     Attributes:
         checkpoint: how large one is, and how often one is written.
         background_mbps: MB/s that write one in the background before the next.
-        own: the cluster's own file system; None without one, or where it is there already.
-        own_rest_gb: its room beside the data set, in GB; negative when that does not fit.
+        own: the cluster's own storages, the fastest first; not those that are there already.
         others: each kind of storage, as small as it can be to lose little enough.
         sizes: of each kind of storage, from those that lose much to those that lose little.
         cheapest: of the others that lose little enough, whose data outlives a server, and whose
@@ -58,8 +60,7 @@ class Advice:
 
     checkpoint: Checkpoint
     background_mbps: float
-    own: WrittenCheckpoint | None
-    own_rest_gb: float | None
+    own: tuple[WrittenCheckpoint, ...]
     others: tuple[WrittenCheckpoint, ...]
     sizes: tuple[tuple[WrittenCheckpoint, ...], ...]
     cheapest: WrittenCheckpoint | None
@@ -77,7 +78,6 @@ def advise(plan: ClusterPlan, prices_of: Callable[[str], PriceList]) -> Advice |
     prices = prices_of(plan.region)
     checkpoint = checkpoint_of(plan.training)
     clients = clients_of(plan)
-    own = own_offer(plan)
 
     def smallest(storage: Storage, lost: float) -> WrittenCheckpoint | None:
         offer = storage.smallest(checkpoint, clients, lost)
@@ -88,8 +88,7 @@ def advise(plan: ClusterPlan, prices_of: Callable[[str], PriceList]) -> Advice |
     return Advice(
         checkpoint=checkpoint,
         background_mbps=checkpoint.background_mbps,
-        own=written(checkpoint, own, prices) if own else None,
-        own_rest_gb=own.gib * GB_PER_GIB - checkpoint.dataset_gb if own and own.gib else None,
+        own=tuple(written(checkpoint, offer, prices) for offer in own_offers(plan, checkpoint)),
         others=others,
         # Several losses may have the same size.
         sizes=tuple(tuple(dict.fromkeys(filter(None, each))) for each in sizes),
@@ -106,13 +105,20 @@ def clients_of(plan: ClusterPlan) -> Clients:
     )
 
 
-def own_offer(plan: ClusterPlan) -> Offer | None:
-    """Return the file system that the cluster makes, if it makes one."""
-    if not plan.lustre or not plan.lustre.new:
-        return None
-    new = plan.lustre.new
-    kind = Lustre(deployment=new.deployment, throughput=new.throughput)
-    return kind.sized(new.capacity_gib, clients_of(plan))
+def own_offers(plan: ClusterPlan, checkpoint: Checkpoint) -> tuple[Offer, ...]:
+    """Return the storages that the cluster makes, the fastest first.
+
+    What those can do that are there already, nobody knows here.
+    """
+    clients, offers = clients_of(plan), []
+    for storage in plan.storages:
+        match storage:
+            case LustrePlan(new=LustreSpec() as new):
+                kind = Lustre(deployment=new.deployment, throughput=new.throughput)
+                offers.append(kind.sized(new.capacity_gib, clients))
+            case EfsPlan(new=EfsSpec()):
+                offers.append(Efs().smallest(checkpoint, clients, GOOD_LOSS))
+    return tuple(sorted(offers, key=lambda offer: -offer.mbps))
 
 
 def written(checkpoint: Checkpoint, offer: Offer, prices: PriceList) -> WrittenCheckpoint:
@@ -123,6 +129,7 @@ def written(checkpoint: Checkpoint, offer: Offer, prices: PriceList) -> WrittenC
     return WrittenCheckpoint(
         storage=offer.storage,
         size=offer.size,
+        gib=offer.gib,
         mbps=offer.mbps,
         seconds=checkpoint.seconds(offer.mbps),
         lost=checkpoint.lost(offer.mbps),

@@ -35,8 +35,8 @@ def plot_storages(plan: ClusterPlan, advice: Advice, path: Path) -> None:
     axes = figure.add_subplot()
     for sizes in advice.sizes:
         _draw(axes, sizes, "o-", markersize=4)
-    if advice.own:
-        _draw(axes, [advice.own], "k*", markersize=14, prefix="this cluster: ")
+    for own in advice.own:
+        _draw(axes, [own], "*", markersize=14, prefix="this cluster: ")
     axes.axhline(100 * GOOD_LOSS, color="gray", linestyle=":", linewidth=1)
     checkpoint = advice.checkpoint
     axes.set(

@@ -5,6 +5,7 @@ from typing import Any
 
 from trainshed.checkpoints import (
     BYTES_PER_PARAMETER,
+    GB_PER_GIB,
     GOOD_LOSS,
     KEPT,
     LEAST_BYTES,
@@ -24,11 +25,7 @@ def print_advice(plan: ClusterPlan, advice: Advice) -> None:
         heading="checkpoints",
         values=f"one after every {advice.checkpoint.minutes:g} minutes of training",
     )
-    own = (
-        [_row(advice.own) | {"storage": f"this cluster: {advice.own.storage}"}]
-        if advice.own
-        else []
-    )
+    own = [_row(each) | {"storage": f"this cluster: {each.storage}"} for each in advice.own]
     print_records(
         [*own, *map(_row, advice.others)],
         columns=("storage", "size", "mbps", "seconds", "lost", "month", "remark"),
@@ -46,7 +43,7 @@ def print_advice(plan: ClusterPlan, advice: Advice) -> None:
 
 
 def _facts(advice: Advice) -> Iterator[tuple[str, str]]:
-    checkpoint, own = advice.checkpoint, advice.own
+    checkpoint = advice.checkpoint
     least, most = (checkpoint.gb * b / BYTES_PER_PARAMETER for b in (LEAST_BYTES, MOST_BYTES))
     yield (
         "size of one",
@@ -60,16 +57,19 @@ def _facts(advice: Advice) -> Iterator[tuple[str, str]]:
     )
     yield "lost time", "t / (interval + t): all accelerators wait while one is written, for t"
     enough = ""
-    if own:
-        enough = "enough" if own.mbps >= advice.background_mbps else "too little"
-        enough = f"; the cluster's {own.mbps:,.0f} MB/s are {enough}"
+    if advice.own:
+        mbps = advice.own[0].mbps
+        enough = "enough" if mbps >= advice.background_mbps else "too little"
+        enough = f"; the cluster's {mbps:,.0f} MB/s are {enough}"
     yield (
         "in the background",
         f"loses little, and needs {advice.background_mbps:,.0f} MB/s to be done before the next"
         + enough,
     )
-    if advice.own_rest_gb is not None:
-        yield "room on the file system", _room(advice.own_rest_gb, checkpoint.gb)
+    for each in advice.own:
+        if each.gib:
+            rest_gb = each.gib * GB_PER_GIB - checkpoint.dataset_gb
+            yield f"room of {each.size}", _room(rest_gb, checkpoint.gb)
 
 
 def _room(rest_gb: float, checkpoint_gb: float) -> str:
@@ -106,10 +106,7 @@ def _conclusions(advice: Advice) -> Iterator[str]:
     elif not any(each.lost <= GOOD_LOSS for each in advice.others):
         yield f"none loses less than {100 * GOOD_LOSS:g} %: the nodes cannot write faster"
     if unknown:
-        yield (
-            f"price unknown: {', '.join(unknown)}; trainshed cost sync asks AWS for those of "
-            "Lustre, and prices.json may have the others"
-        )
+        yield f"price unknown: {', '.join(unknown)}; trainshed cost sync asks AWS for them"
 
 
 def _gb(gb: float) -> str:

@@ -9,7 +9,7 @@ from trainshed.checkpoints import (
     Lustre,
     checkpoint_of,
     clients_of,
-    own_offer,
+    own_offers,
 )
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Severity, Violation, rule
@@ -26,8 +26,8 @@ _MUCH_LOSS = 0.1
     severity=Severity.WARNING,
     why="""
 `training` says how large a checkpoint is: 14 bytes for each parameter, with Adam in mixed
-precision. While it is written, at the throughput of the file system and as fast as the nodes reach
-it, the accelerators wait, and are paid for. `trainshed explain` compares what storage costs with
+precision. While it is written, to the fastest storage of the cluster and as fast as the nodes reach
+that, the accelerators wait, and are paid for. `trainshed explain` compares what storage costs with
 what it loses.
 """,
     basis=Basis.INFERRED,
@@ -43,10 +43,13 @@ training: {parameters: 70e9, checkpoint_minutes: 20}
 )
 def waiting_for_checkpoints(plan: ClusterPlan) -> Iterator[Violation]:
     """A cluster should train for nine tenths of the time that it is paid for."""
-    own = own_offer(plan)
-    if not own or not plan.training:
+    if not plan.training:
         return
     checkpoint = checkpoint_of(plan.training)
+    offers = own_offers(plan, checkpoint)
+    if not offers:
+        return
+    own = offers[0]
     lost = checkpoint.lost(own.mbps)
     if lost <= _MUCH_LOSS:
         return
