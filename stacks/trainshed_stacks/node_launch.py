@@ -57,6 +57,7 @@ class NodeLaunch:
         over_efa = [group for each, group in clients.items() if each.efa]
         self._groups = [peers.security_group, *groups, *over_efa]
         self._primary_groups = [group for each, group in clients.items() if not each.efa]
+        self._scratch_volumes = plan.scratch.volumes if plan.scratch else None
         self.first_boot = FirstBoot(
             stack,
             "FirstBoot",
@@ -64,6 +65,7 @@ class NodeLaunch:
             devices=plan.devices,
             kubernetes=plan.jobs.control_plane.version.name if plan.jobs.control_plane else None,
             mounts=plan.mounts,
+            scratch_devices=self._scratch_volumes.device_names if self._scratch_volumes else (),
             signals=signals,
         )
         self.image_id = self._image_id()
@@ -98,6 +100,7 @@ class NodeLaunch:
             primary_security_groups=self._primary_groups,
             root_device=self.plan.ami.root_device,
             root_volume=self.plan.root_volume,
+            scratch_volumes=self._scratch_volumes,
             user_data=user_data,
             capacity=self.plan.capacity,
             image_id=image_id,

@@ -36,6 +36,13 @@ def text(
     )
 
 
+def scratch(ebs: str, nodes: int, name: str = "Alpha") -> str:
+    """A cluster with scratch volumes of EBS."""
+    return text(
+        "p3.16xlarge", f"{{max: {nodes}}}", name=name, more=f", scratch: {{ebs: {{{ebs}}}}}"
+    )
+
+
 # The nearest cluster in which a rule finds nothing.
 SILENT = {
     "TS-ADR-001": text(nodes="{max: 55}", added="network: {cidr: 10.20.0.0/22}"),
@@ -61,6 +68,7 @@ SILENT = {
     # 151 x (32 + 1) are 4,983.
     "TS-QUO-003": text("p5.48xlarge", nodes="{max: 151}"),
     "TS-QUO-004": text(nodes="{max: 100}", more=", root_gib: 512"),
+    "TS-QUO-005": scratch("type: io2, gib: 2000, iops: 12500", nodes=8),
     "TS-ZON-003": text(added="zone: usw2-az1\nstorage: {lustre: {existing: fs-0123456789abcdef0}}"),
     "TS-ZON-004": text("trn1.32xlarge"),
 }
@@ -302,8 +310,36 @@ def test_root_volumes_of_all_clusters_count_together(fleet: Planned) -> None:
 
     first, _ = of_rule(together, "TS-QUO-004")
 
-    assert "of 100 nodes, 400 GiB each, need 40 TiB of gp3, and 54 with Beta;" in first.message
+    assert (
+        "100 nodes, each with a root volume of 400 GiB, need 40 TiB of gp3, and 54 with Beta;"
+        in first.message
+    )
     assert "--service-code ebs --quota-code L-7A658B76 --desired-value 54 " in first.remedy
+
+
+def test_scratch_volumes_count_with_the_root_volumes(fleet: Planned) -> None:
+    (found,) = of_rule(fleet(scratch("gib: 10000", nodes=6)), "TS-QUO-004")
+
+    assert "6 nodes, each with a root volume of 200 GiB and scratch volumes of 10000 GiB" in (
+        found.message
+    )
+    assert "need 60 TiB of gp3;" in found.message
+
+
+def test_io2_has_quotas_of_size_and_of_iops(fleet: Planned) -> None:
+    together = fleet(
+        scratch("type: io2, gib: 3000, iops: 64000", nodes=8),
+        scratch("type: io2, gib: 3000, iops: 64000", nodes=1, name="Beta"),
+    )
+
+    first, second, *_ = of_rule(together, "TS-QUO-005")
+
+    assert "8 nodes need 24 TiB of io2, and 27 with Beta; an account may have 20" in first.message
+    assert "need 512000 IOPS of io2, and 576000 with Beta; an account may have 100000" in (
+        second.message
+    )
+    assert "--quota-code L-09BD8365 --desired-value 27 " in first.remedy
+    assert "--quota-code L-8D977E7E --desired-value 576000 " in second.remedy
 
 
 @pytest.mark.parametrize(

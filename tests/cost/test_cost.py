@@ -122,6 +122,34 @@ def test_plain_ec2_nodes_are_there_all_the_time() -> None:
     assert not [entry for entry in cost.rows if "ECR" in entry.component]
 
 
+def test_scratch_volumes_are_paid_for_by_size_and_speed() -> None:
+    ebs = {"gib": 730, "throughput": 4000, "iops": 20000}
+    instance = {"type": "inf2.48xlarge", "nodes": {"max": 1}, "scratch": {"ebs": ebs}}
+
+    cost = cluster_cost(planned(instance=instance), prices(gp3=1, throughput=1, gp3_iops=1))
+
+    # Two volumes, each with 125 MiB/s and 3000 IOPS without a charge.
+    assert row(cost, "scratch volumes, gp3, 730 GiB")[1] == pytest.approx(1)
+    assert row(cost, "scratch volumes, 3750 MiB/s more")[1] == pytest.approx(3750 / 730)
+    assert row(cost, "scratch volumes, 14000 IOPS more")[1] == pytest.approx(14000 / 730)
+
+
+def test_io2_is_paid_for_by_the_tiers_of_each_volume_s_iops() -> None:
+    ebs = {"gib": 2000, "type": "io2", "iops": 140000}
+    instance = {"type": "inf2.48xlarge", "nodes": {"max": 1}, "scratch": {"ebs": ebs}}
+    prices = {"ebs-io2": 73, "ebs-io2-iops": 7.3, "ebs-io2-iops-tier2": 0.73}
+    known = PriceList(
+        region="us-west-2", prices={item: usd(amount, item) for item, amount in prices.items()}
+    )
+
+    cost = cluster_cost(planned(instance=instance), known)
+
+    assert row(cost, "scratch volumes, io2, 2000 GiB")[1] == pytest.approx(200)
+    assert row(cost, "scratch volumes, 32000 IOPS a node, of 1 to")[1] == pytest.approx(320)
+    assert row(cost, "scratch volumes, 32000 IOPS a node, of 32001")[1] == pytest.approx(32)
+    assert row(cost, "scratch volumes, 76000 IOPS a node, of 64001 to")[:2] == (0, None)
+
+
 def test_the_volumes_of_system_nodes_are_paid_for() -> None:
     plan = planned(orchestrator="eks")
 

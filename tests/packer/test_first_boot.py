@@ -11,7 +11,7 @@ import os
 import re
 import struct
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -344,44 +344,13 @@ def test_settings_that_cannot_be_understood_end_the_boot_of_jobs_with_one_line(
 # Disks.
 
 
-@pytest.fixture
-def disks(tmp_path: Path) -> Iterator[list[str]]:
-    """Three blank loop devices."""
-    skips.unless("mkfs.xfs", root="it makes loop devices")
-    made: list[str] = []
-    try:
-        for number in range(3):
-            backing = tmp_path / f"disk{number}"
-            with backing.open("wb") as file:
-                file.truncate(SIZE)
-            done = subprocess.run(
-                ["losetup", "--find", "--show", str(backing)], capture_output=True, text=True
-            )
-            if done.returncode:
-                pytest.skip(f"no loop devices here: {done.stderr.strip()}")
-            made.append(done.stdout.strip())
-        yield made
-    finally:
-        for device in made:
-            subprocess.run(["losetup", "--detach", device], check=True)
-
-
 def with_disks(machine: Machine, *disks: str, model: str = MODEL) -> Machine:
     """Give a machine these block devices as nvme1n1 and so on."""
-    nodes = [
-        'mount -t tmpfs -o size=64k none "$1/dev"',
-        *(f'touch "$1/dev/{name}"; mount --bind /dev/{name} "$1/dev/{name}"' for name in _DEVICES),
-    ]
-    for number, disk in enumerate(disks, start=1):
-        device = os.stat(disk).st_rdev  # noqa: PTH116  # a Path has no st_rdev of its own
-        nodes.append(f'mknod "$1/dev/nvme{number}n1" b {os.major(device)} {os.minor(device)}')
-        machine.write(f"sys/block/nvme{number}n1/device/model", f"{model}   \n")
-        (machine.path / f"sys/block/nvme{number}n1/holders").mkdir()
+    named = {f"nvme{number}n1": disk for number, disk in enumerate(disks, start=1)}
+    for name in named:
+        machine.write(f"sys/block/{name}/device/model", f"{model}   \n")
     machine.command("mdadm", CALLED)
-    return Machine(path=machine.path, devices="\n".join(nodes))
-
-
-_DEVICES = ("null", "zero", "random", "urandom")
+    return machine.with_disks(named)
 
 
 def holds(disk: str) -> dict[str, str]:

@@ -32,6 +32,12 @@ def failing(plan: ClusterPlan) -> list[str]:
 
 LUSTRE = "storage: {{lustre: {{{}}}}}"
 
+
+def scratch(type_: str, ebs: str) -> str:
+    """A cluster of one node with scratch volumes of EBS."""
+    return text(type_, nodes=1).replace("}}", f"}}, scratch: {{ebs: {{{ebs}}}}}}}")
+
+
 WRONG = {
     "unknown type": (
         text("trn1.32xlarg"),
@@ -191,6 +197,50 @@ WRONG = {
         text(added=LUSTRE.format("metadata_iops: 5000")),
         "a.yaml:4: storage.lustre.metadata_iops: 5000 is not allowed; did you mean 6000? "
         "(allowed: 1500, 3000, 6000, 12000, then steps of 12000 to 192000)",
+    ),
+    "EBS beside an instance store": (
+        scratch("trn1.32xlarge", "gib: 100"),
+        "a.yaml:3: instance.scratch: trn1.32xlarge has an instance store of 7600 GB, which is "
+        "/scratch; leave it out",
+    ),
+    "EBS faster than the type": (
+        scratch("p3.16xlarge", "gib: 2000, throughput: 1669"),
+        "a.yaml:3: instance.scratch.ebs.throughput: 1669 is not allowed: p3.16xlarge moves 1668 "
+        "MiB/s to and from all of its volumes (14000 Mbps); give 1668 or less",
+    ),
+    "EBS with too few IOPS for its throughput": (
+        scratch("p3.16xlarge", "gib: 2000, iops: 3999, throughput: 1000"),
+        "a.yaml:3: instance.scratch.ebs.throughput: 1000 is not allowed: gp3 has 0.25 MiB/s for "
+        "each IOPS at most; give 999 or less, or iops of 4000 or more",
+    ),
+    "EBS too small for its IOPS": (
+        scratch("p3.16xlarge", "gib: 10, iops: 5001"),
+        "a.yaml:3: instance.scratch.ebs.iops: 5001 is not allowed: gp3 has 500 IOPS for each GiB "
+        "at most, 5000 for 10; give 5000 or less, or gib of 11 or more",
+    ),
+    "EBS too small for its throughput": (
+        scratch("p3.16xlarge", "gib: 8, throughput: 1001"),
+        "a.yaml:3: instance.scratch.ebs.throughput: 1001 is not allowed: it needs 4004 IOPS, and "
+        "gp3 has 500 IOPS for each GiB at most, 4000 for 8; give 1000 or less, or gib of 9 or more",
+    ),
+    "EBS with fewer IOPS than gp3 has": (
+        scratch("p3.16xlarge", "gib: 10, iops: 2999"),
+        "a.yaml:3: instance.scratch.ebs.iops: 2999 is not allowed: each volume of gp3 has 3000; "
+        "give that or more, or leave it out",
+    ),
+    "EBS larger than all volumes of a node": (
+        scratch("p3.16xlarge", "gib: 720897"),
+        "a.yaml:3: instance.scratch.ebs.gib: 720897 is not allowed: 11 volumes, the most of a "
+        "node, have 720896; give that or less",
+    ),
+    "io2 with more IOPS than all volumes of a node": (
+        scratch("p3.16xlarge", "gib: 2000, type: io2, iops: 352001"),
+        "a.yaml:3: instance.scratch.ebs.iops: 352001 is not allowed: 11 volumes, the most of a "
+        "node, have 352000; give that or less",
+    ),
+    "io2 smaller than a volume": (
+        scratch("p3.16xlarge", "gib: 3, type: io2, iops: 100"),
+        "a.yaml:3: instance.scratch.ebs.gib: 3 is not allowed: a volume of io2 has 4 GiB at least",
     ),
     "scratch throughput": (
         text(added=LUSTRE.format("deployment: scratch-2, throughput: 250")),
@@ -745,6 +795,70 @@ def test_the_container_sees_the_file_system_and_the_instance_store(
 
     assert batch_of(plan).container.folders == {**folders, "unfit": "/run/trainshed/unfit"}
     assert {each.field: each.value for each in plan.decisions}["scratch space"] == decided
+
+
+@pytest.mark.parametrize(
+    ("type_", "ebs", "volumes", "speed"),
+    [
+        # What gp3 has without a charge.
+        ("p3.16xlarge", "gib: 2000", ("gp3", 1, 2000, 3000, 125), "125 MiB/s, 3000 IOPS"),
+        (
+            "p3.16xlarge",
+            "gib: 2000, throughput: 1668",
+            ("gp3", 1, 2000, 6672, 1668),
+            "1668 MiB/s, 6672 IOPS",
+        ),
+        # 2,000 MiB/s of one volume are the limit, and each is rounded up.
+        (
+            "inf2.48xlarge",
+            "gib: 2001, throughput: 7001",
+            ("gp3", 4, 501, 7004, 1751),
+            "7004 MiB/s, 28016 IOPS",
+        ),
+        # 65,536 GiB are.
+        ("p3.16xlarge", "gib: 65537", ("gp3", 2, 32769, 3000, 125), "250 MiB/s, 6000 IOPS"),
+        # 80,000 IOPS are.
+        (
+            "inf2.48xlarge",
+            "gib: 2000, iops: 80001",
+            ("gp3", 2, 1000, 40001, 125),
+            "250 MiB/s, 80002 IOPS",
+        ),
+        # io2 reaches 32,000 IOPS on Xen, and more on Nitro.
+        (
+            "p3.16xlarge",
+            "gib: 2000, type: io2, iops: 64000",
+            ("io2", 2, 1000, 32000, 4000),
+            "1668 MiB/s, 64000 IOPS",
+        ),
+        (
+            "inf2.48xlarge",
+            "gib: 2000, type: io2, iops: 64000",
+            ("io2", 1, 2000, 64000, 4000),
+            "4000 MiB/s, 64000 IOPS",
+        ),
+        (
+            "inf2.48xlarge",
+            "gib: 4, type: io2, iops: 1000",
+            ("io2", 1, 4, 1000, 256),
+            "256 MiB/s, 1000 IOPS",
+        ),
+    ],
+)
+def test_scratch_volumes_are_the_fewest_that_have_what_is_asked(
+    planned: Planned, type_: str, ebs: str, volumes: tuple[str, int, int, int, int], speed: str
+) -> None:
+    plan = planned(scratch(type_, ebs))
+
+    assert plan.scratch
+    made = plan.scratch.volumes
+    assert made
+    assert (made.type, made.count, made.gib, made.iops, made.throughput) == volumes
+    decided = {each.field: each.value for each in plan.decisions}
+    assert decided["scratch space"] == f"/scratch, {made.count * made.gib} GiB"
+    assert decided["scratch volumes"] == f"{made.count} x {made.type} of {made.gib} GiB, encrypted"
+    assert decided["scratch speed"] == speed
+    assert batch_of(plan).container.folders["scratch"] == "/scratch"
 
 
 @pytest.mark.parametrize(

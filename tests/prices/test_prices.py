@@ -28,6 +28,7 @@ from trainshed.prices import (
     GP3,
     GP3_IOPS,
     GP3_THROUGHPUT,
+    IO2,
     LOGS_INGESTED,
     NAT_GB,
     NAT_HOUR,
@@ -184,6 +185,18 @@ def test_the_price_list_s_answers_become_prices(sync: Sync, tmp_path: Path) -> N
     trn1 = load_prices("us-west-2", tmp_path / "prices.json").price(TRN1)
     assert trn1 and trn1.date == date(2026, 11, 23)
     assert trn1.source == "AWS price list, AmazonEC2 AMAZONEC2USW2BOX, published 2026-11-18"
+
+
+def test_each_tier_of_the_iops_of_io2_has_its_own_price(sync: Sync, tmp_path: Path) -> None:
+    sync(OFFERS)
+
+    items = read(tmp_path / "prices.json")["us-west-2"]
+    assert {item: items[item]["usd"] for item in items if item.startswith(IO2)} == {
+        "ebs-io2": 0.125,
+        "ebs-io2-iops": 0.065,
+        "ebs-io2-iops-tier2": 0.0455,
+        "ebs-io2-iops-tier3": 0.03185,
+    }
 
 
 def test_each_tier_of_lustre_has_its_own_price(sync: Sync, tmp_path: Path) -> None:

@@ -153,6 +153,20 @@ def test_the_facts_that_differ_are_named(
     assert change.file.endswith("a.yaml")
 
 
+def test_other_scratch_volumes_are_named(fleet: Planner) -> None:
+    before = TRAIN.partition("storage")[0].replace(
+        "trn1.32xlarge, nodes: {max: 16}", "p3.16xlarge, scratch: {ebs: {gib: 1000}}"
+    )
+    after = before.replace("gib: 1000", "gib: 2000, throughput: 1600")
+
+    (change,) = cluster_changes(fleet(before), fleet(after), (), ())
+
+    assert facts(change) == {
+        "scratch volumes": ("1 x gp3 of 1000 GiB", "1 x gp3 of 2000 GiB"),
+        "speed of each scratch volume": ("125 MiB/s, 3000 IOPS", "1600 MiB/s, 6400 IOPS"),
+    }
+
+
 def test_another_orchestrator_is_named(fleet: Planner) -> None:
     (change,) = cluster_changes(fleet(TRAIN), fleet(TRAIN + "orchestrator: ec2\n"), (), ())
 

@@ -334,6 +334,40 @@ def test_everything_required_is_reported_of_a_file_without_it(problems: Problems
     ]
 
 
+@pytest.mark.parametrize(
+    ("ebs", "message"),
+    [
+        (
+            "gib: 9, multi_attach: true",
+            "ebs: multi_attach is not allowed: XFS and ext4 on a volume that several nodes mount "
+            "lose data, as each node writes without knowing of the others; storage.lustre is "
+            "shared",
+        ),
+        (
+            "gib: 9, type: io2",
+            "ebs: io2 has as many IOPS as are asked for: give iops",
+        ),
+        (
+            "gib: 9, type: io2, iops: 100, throughput: 200",
+            "ebs: throughput is for gp3: that of io2 follows from iops; leave it out, or take gp3",
+        ),
+        ("type: gp3", "ebs.gib: is required"),
+        (
+            "gib: 9, type: st1",
+            "ebs.type: 'st1' is not allowed (allowed: gp3, io2)",
+        ),
+    ],
+)
+def test_scratch_volumes_that_cannot_be_are_reported(
+    problems: Problems, ebs: str, message: str
+) -> None:
+    good = GOOD.replace("trn1.32xlarge", "p3.16xlarge")
+
+    lines = problems(good.replace("}", f", scratch: {{ebs: {{{ebs}}}}}}}"))
+
+    assert lines == [f"a.yaml:3: instance.scratch.{message}"]
+
+
 def test_the_order_of_min_and_max_is_reported(problems: Problems) -> None:
     lines = problems(GOOD.replace("}", ", nodes: {min: 5, max: 2}}"))
 

@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,6 +29,7 @@ RECIPE = {
 }
 # Of what runs in the directory.
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin", "LC_ALL": "C.UTF-8"}
+_DEVICES = ("null", "zero", "random", "urandom")
 _MERGED = ("bin", "lib", "lib64", "sbin")
 _FOLDERS = ("dev", "etc", "home/ubuntu", "opt", "proc", "root", "run", "sys", "tmp", "usr", "var")
 _ENTER = """
@@ -114,6 +115,18 @@ class NodeRoot:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
         return path
+
+    def with_disks(self, disks: Mapping[str, str]) -> Self:
+        """Give it block devices of this machine, under other names, and no others."""
+        devices = [
+            'mount -t tmpfs -o size=64k none "$1/dev"',
+            *(f'touch "$1/dev/{it}"; mount --bind /dev/{it} "$1/dev/{it}"' for it in _DEVICES),
+        ]
+        for name, disk in disks.items():
+            number = os.stat(disk).st_rdev  # noqa: PTH116  # a Path has no st_rdev of its own
+            devices.append(f'mknod "$1/dev/{name}" b {os.major(number)} {os.minor(number)}')
+            (self.path / f"sys/block/{name}/holders").mkdir(parents=True)
+        return replace(self, devices="\n".join(devices))
 
     def source(self, name: str, content: str) -> None:
         """Write a file under /usr/src."""

@@ -210,6 +210,25 @@ OFFERS = [
         productFamily="System Operation",
         volumeApiName="gp3",
     ),
+    flat(
+        "AmazonEC2",
+        "USW2-EBS:VolumeUsage.io2",
+        "0.1250000000",
+        unit="GB-Mo",
+        productFamily="Storage",
+        volumeApiName="io2",
+    ),
+    *(
+        flat(
+            "AmazonEC2",
+            f"USW2-EBS:VolumeP-IOPS.io2{tier}",
+            usd,
+            unit="IOPS-Mo",
+            productFamily="System Operation",
+            volumeApiName="io2",
+        )
+        for tier, usd in (("", "0.065"), (".tier2", "0.0455"), (".tier3", "0.03185"))
+    ),
     flat("AmazonEC2", "USW2-NatGateway-Hours", "0.0450000000", unit="Hrs", **NAT),
     flat("AmazonEC2", "USW2-NatGateway-Bytes", "0.0450000000", unit="GB", **NAT),
     flat("AmazonEC2", "USW2-RegionalNatGateway-Hours", "0.0500000000", unit="Hrs", **NAT),

@@ -10,7 +10,8 @@ from aws_cdk.assertions import Match, Template
 
 from trainshed import catalogue
 from trainshed.interfaces import InterfaceKind, InterfaceProfile, NetworkInterface, plan_interfaces
-from trainshed.plan import CapacityKind, CapacityPlan, RootVolumePlan
+from trainshed.plan import CapacityKind, CapacityPlan, RootVolumePlan, ScratchVolumes
+from trainshed.spec import VolumeType
 from trainshed_constructs import ConstructError, EfaLaunchTemplate
 
 ROOT = RootVolumePlan(gib=200, throughput=1000, iops=4000)
@@ -204,6 +205,44 @@ def test_the_speed_that_each_volume_has_is_left_out() -> None:
 
     assert mapping["Ebs"].keys() == {
         *("VolumeSize", "VolumeType", "Encrypted", "DeleteOnTermination")
+    }
+
+
+@pytest.mark.parametrize(
+    ("volumes", "mappings"),
+    [
+        pytest.param(
+            {"type": VolumeType.GP3, "count": 2, "gib": 500, "iops": 7000, "throughput": 1750},
+            {
+                device: {"VolumeSize": 500, "VolumeType": "gp3", "Iops": 7000, "Throughput": 1750}
+                for device in ("/dev/sdf", "/dev/sdg")
+            },
+            id="gp3",
+        ),
+        pytest.param(
+            {"type": VolumeType.GP3, "count": 1, "gib": 500, "iops": 3000, "throughput": 125},
+            {"/dev/sdf": {"VolumeSize": 500, "VolumeType": "gp3"}},
+            id="what-gp3-has",
+        ),
+        pytest.param(
+            {"type": VolumeType.IO2, "count": 1, "gib": 500, "iops": 3000, "throughput": 768},
+            {"/dev/sdf": {"VolumeSize": 500, "VolumeType": "io2", "Iops": 3000}},
+            id="io2",
+        ),
+    ],
+)
+def test_scratch_volumes_are_encrypted_and_go_with_the_node(
+    volumes: dict[str, Any], mappings: dict[str, Any]
+) -> None:
+    key = "arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789"
+
+    _, *made = data(scratch_volumes=ScratchVolumes(**volumes), kms_key_arn=key)[
+        "BlockDeviceMappings"
+    ]
+
+    own = {"Encrypted": True, "KmsKeyId": key, "DeleteOnTermination": True}
+    assert {each["DeviceName"]: each["Ebs"] for each in made} == {
+        device: {**ebs, **own} for device, ebs in mappings.items()
     }
 
 

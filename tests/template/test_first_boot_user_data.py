@@ -111,7 +111,7 @@ def test_the_program_of_the_ami_understands_its_configuration(node: Node) -> Non
 
     assert read.stdout.strip() == (
         "Settings(region='us-west-2', cluster='', devices={}, kubernetes='', scratch=True, "
-        "mounts=(Mount(kind='lustre', path='/fsx', "
+        "scratch_devices=(), mounts=(Mount(kind='lustre', path='/fsx', "
         "parameters={'dns_name': '/trainshed/lustre/train/dns-name', "
         "'mount_name': '/trainshed/lustre/train/mount-name'}, wait_seconds=1800, "
         "efa_interfaces=0),), signals=None)"
@@ -133,8 +133,20 @@ def test_the_ami_learns_whose_node_it_is_on_and_which_devices_that_must_have(
 
     assert read.stdout.strip() == (
         "Settings(region='us-west-2', cluster='Train', devices={'efa': 8, 'neuron': 16}, "
-        "kubernetes='1.35', scratch=True, mounts=(), signals=None)"
+        "kubernetes='1.35', scratch=True, scratch_devices=(), mounts=(), signals=None)"
     )
+
+
+def test_the_ami_learns_which_volumes_become_scratch_space(tmp_path: Path) -> None:
+    node = configured(tmp_path, scratch_devices=["/dev/sdf", "/dev/sdg"])
+    node.bake()
+    node.boot()
+
+    read = subprocess.run(
+        ["python3", "-c", READ, str(LIBRARY), str(node.settings)], capture_output=True, text=True
+    )
+
+    assert "scratch_devices=('/dev/sdf', '/dev/sdg')" in read.stdout
 
 
 @pytest.mark.parametrize("family", ACCELERATORS)
@@ -192,6 +204,17 @@ def test_an_image_without_the_program_starts_no_job_and_powers_off(node: Node) -
     assert power_off == "systemctl --no-block poweroff"
     assert "/fsx: this AMI has no" in done.stderr
     assert "use an AMI baked by trainshed ami build" in done.stderr
+
+
+def test_an_image_without_the_program_does_not_take_the_root_volume_for_scratch_space(
+    tmp_path: Path,
+) -> None:
+    node = configured(tmp_path, scratch_devices=["/dev/sdf"])
+
+    done = node.boot()
+
+    assert done.returncode == 1
+    assert node.drop_in("ecs").read_text() == "[Unit]\nAssertPathIsMountPoint=/scratch\n"
 
 
 def test_an_image_without_the_program_may_run_where_there_is_nothing_to_mount(

@@ -8,9 +8,10 @@ from aws_cdk import Fn, ITaggable, TagManager, Tags, TagType
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from trainshed.catalogue.ebs import GP3_IOPS, GP3_THROUGHPUT
 from trainshed.interfaces import InterfaceKind, NetworkInterface
-from trainshed.plan import CapacityKind, CapacityPlan, RootVolumePlan
-from trainshed.plan.root_volume import GP3_IOPS, GP3_THROUGHPUT
+from trainshed.plan import CapacityKind, CapacityPlan, RootVolumePlan, ScratchVolumes
+from trainshed.spec import VolumeType
 from trainshed_constructs.errors import ConstructError
 
 _Data = ec2.CfnLaunchTemplate
@@ -33,7 +34,7 @@ class EfaLaunchTemplate(Construct):
       launching with multiple network interfaces").
     - IMDSv2 only, and out of reach of containers, which are one hop further; no tags in the
       metadata.
-    - An encrypted gp3 root volume, and metrics every minute.
+    - An encrypted gp3 root volume, scratch volumes if they are asked for, and metrics every minute.
     - A node that powers itself off is terminated.
     - User data only as MIME multi-part, because AWS Batch adds a part of its own.
     - CDK tags on the instances, volumes and interfaces that are launched, too.
@@ -81,6 +82,7 @@ class EfaLaunchTemplate(Construct):
         root_device: str,
         root_volume: RootVolumePlan,
         capacity: CapacityPlan,
+        scratch_volumes: ScratchVolumes | None = None,
         primary_security_groups: Sequence[ec2.ISecurityGroup] = (),
         user_data: ec2.MultipartUserData | None = None,
         image_id: str | None = None,
@@ -102,13 +104,14 @@ class EfaLaunchTemplate(Construct):
                 leaves the root volume as the AMI has it.
             root_volume: its size and speed.
             capacity: whether nodes come from a reservation, a Capacity Block or Spot.
+            scratch_volumes: beside it, deleted with the node; by default none.
             primary_security_groups: of the primary interface in addition.
             user_data: what the node runs at boot.
             image_id: AMI; by default whoever launches names it.
             instance_type: by default whoever launches names it.
             instance_profile_arn: by default whoever launches names it.
             placement_group_name: cluster placement group; by default whoever launches names it.
-            kms_key_arn: key that encrypts the root volume; by default the account's own for EBS.
+            kms_key_arn: key that encrypts the volumes; by default the account's own for EBS.
             managed_group: for a managed node group of EKS, which asks for Spot itself, and refuses
                 that and what a node does that powers itself off. Its Auto Scaling group replaces
                 a node that has stopped.
@@ -166,7 +169,8 @@ class EfaLaunchTemplate(Construct):
                             kms_key_id=kms_key_arn,
                             delete_on_termination=True,
                         ),
-                    )
+                    ),
+                    *_scratch_mappings(scratch_volumes, kms_key_arn),
                 ],
                 metadata_options=_Data.MetadataOptionsProperty(
                     http_endpoint="enabled",
@@ -204,6 +208,31 @@ class EfaLaunchTemplate(Construct):
 def _above(included: int, planned: int) -> int | None:
     """Return what is provisioned of a volume, or None for what each volume has."""
     return planned if planned > included else None
+
+
+def _scratch_mappings(
+    volumes: ScratchVolumes | None, kms_key_arn: str | None
+) -> list[_Data.BlockDeviceMappingProperty]:
+    """Return the mappings of volumes without a snapshot, which are blank."""
+    if volumes is None:
+        return []
+    gp3 = volumes.type is VolumeType.GP3
+    return [
+        _Data.BlockDeviceMappingProperty(
+            device_name=device_name,
+            ebs=_Data.EbsProperty(
+                volume_size=volumes.gib,
+                volume_type=volumes.type.value,
+                # EC2 refuses a throughput of io2.
+                throughput=_above(GP3_THROUGHPUT, volumes.throughput) if gp3 else None,
+                iops=_above(GP3_IOPS if gp3 else 0, volumes.iops),
+                encrypted=True,
+                kms_key_id=kms_key_arn,
+                delete_on_termination=True,
+            ),
+        )
+        for device_name in volumes.device_names
+    ]
 
 
 def _market(

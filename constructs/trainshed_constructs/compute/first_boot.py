@@ -11,6 +11,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from trainshed.nodes.folders import SCRATCH
 from trainshed.plan import Mount
 from trainshed_constructs.wildcards import own_arn
 
@@ -69,6 +70,7 @@ class FirstBoot(Construct):
         devices: Mapping[str, int] | None = None,
         kubernetes: str | None = None,
         mounts: Sequence[Mount] = (),
+        scratch_devices: Sequence[str] = (),
         signals: str | None = None,
     ) -> None:
         """Find the parameters.
@@ -82,6 +84,8 @@ class FirstBoot(Construct):
             kubernetes: minor version of the cluster of EKS that the nodes join, which their kubelet
                 must have; by default none.
             mounts: shared storage to mount; by default none.
+            scratch_devices: device names, in the launch template, of the volumes of EBS that become
+                scratch space; by default the instance store does.
             signals: logical id, in this stack, of the resource whose creation waits for the node;
                 by default none.
         """
@@ -90,6 +94,7 @@ class FirstBoot(Construct):
         self._devices = devices
         self._kubernetes = kubernetes
         self._mounts = mounts
+        self._scratch_devices = scratch_devices
         self._signals = signals
         self.parameter_names = tuple(name for each in mounts for name in each.parameters.values())
 
@@ -113,8 +118,11 @@ class FirstBoot(Construct):
     @property
     def script(self) -> str:
         """The script that writes the settings."""
+        folders = [each.path for each in self._mounts]
+        if self._scratch_devices:
+            folders.append(SCRATCH)
         variables = {
-            "MOUNT": self._mounts[0].path if self._mounts else "",
+            "MOUNT": next(iter(folders), ""),
             "SETTINGS": json.dumps(self._settings()),
         }
         lines = "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables.items())
@@ -128,6 +136,8 @@ class FirstBoot(Construct):
             settings["devices"] = dict(self._devices)
         if self._kubernetes:
             settings["kubernetes"] = self._kubernetes
+        if self._scratch_devices:
+            settings["scratch_devices"] = list(self._scratch_devices)
         if self._signals:
             # Its id: what a call by name is held against, the role does not name.
             settings["signals"] = {"stack": Aws.STACK_ID, "resource": self._signals}

@@ -5,10 +5,10 @@ from aws_cdk import aws_eks as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from trainshed.catalogue.ebs import GP3_IOPS, GP3_THROUGHPUT
 from trainshed.catalogue.kubernetes import SYSTEM_GIB, SYSTEM_NODES, SYSTEM_TYPE
 from trainshed.interfaces import InterfaceKind, NetworkInterface
 from trainshed.plan import CapacityKind, CapacityPlan, RootVolumePlan
-from trainshed.plan.root_volume import GP3_IOPS, GP3_THROUGHPUT
 from trainshed_constructs.compute.efa_launch_template import EfaLaunchTemplate
 from trainshed_constructs.kubernetes.managed_policies import managed_policies
 

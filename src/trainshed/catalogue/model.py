@@ -140,6 +140,7 @@ class InstanceType:
         efa_interfaces_max: EFA interfaces (`efa` or `efa-only`) allowed; 0 without EFA.
         local_storage_gb: instance store in GB, 0 without one.
         ebs_mbps: bandwidth to EBS that it always has, in Mbps.
+        xen: runs on Xen, not on the Nitro System, so that its volumes are no NVMe disks.
         usage_classes: of `on-demand`, `spot`, `capacity-block`.
         priced_on_demand: AWS publishes a price for it on demand.
         placement_strategies: of `cluster`, `partition`, `spread`.
@@ -166,6 +167,7 @@ class InstanceType:
     efa_interfaces_max: int
     local_storage_gb: int
     ebs_mbps: int
+    xen: bool
     usage_classes: tuple[str, ...]
     priced_on_demand: bool
     placement_strategies: tuple[str, ...]

@@ -14,6 +14,14 @@ GP3_STORAGE = Quota(
     code="L-7A658B76",
     name="Storage for General Purpose SSD (gp3) volumes, in TiB",
 )
+IO2_STORAGE = Quota(
+    service="ebs",
+    code="L-09BD8365",
+    name="Storage for Provisioned IOPS SSD (io2) volumes, in TiB",
+)
+IO2_IOPS = Quota(
+    service="ebs", code="L-8D977E7E", name="IOPS for Provisioned IOPS SSD (io2) volumes"
+)
 
 # EKS user guide, "View and manage Amazon EKS and Fargate service quotas". Codes: as those above.
 EKS_CLUSTERS = Quota(service="eks", code="L-1194D53C", name="Clusters")

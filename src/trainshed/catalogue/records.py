@@ -71,6 +71,7 @@ def parse(
         efa_interfaces_max=efa_interfaces_max,
         local_storage_gb=record.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0),
         ebs_mbps=record["EbsInfo"]["EbsOptimizedInfo"]["BaselineBandwidthInMbps"],
+        xen=record.get("Hypervisor") == "xen",
         usage_classes=tuple(record["SupportedUsageClasses"]),
         priced_on_demand=overlay.get("priced_on_demand", True),
         placement_strategies=tuple(record["PlacementGroupInfo"]["SupportedStrategies"]),

@@ -3,18 +3,22 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from trainshed.catalogue import ebs
 from trainshed.interfaces import efa_bandwidth
 from trainshed.parts.model import Charge, Fact, PartResources, PlannedPart
-from trainshed.plan import CapacityKind, ClusterPlan, root_volume
+from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.prices import (
     ENDPOINT_GB,
     GP3,
     GP3_IOPS,
     GP3_THROUGHPUT,
+    IO2,
+    IO2_IOPS_TIERS,
     NAT_GB,
     Purchase,
     instance_item,
 )
+from trainshed.spec import VolumeType
 
 
 def nodes_part(plan: ClusterPlan) -> PlannedPart:
@@ -58,6 +62,7 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
                 value=f"{plan.root_volume.gib} GiB, {plan.root_volume.throughput} MiB/s",
                 minor=True,
             ),
+            *_scratch_facts(plan),
         ),
         charges=tuple(_charges(plan)),
         resources=PartResources(
@@ -70,6 +75,16 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
         ),
         parts=(cards, accelerators),
     )
+
+
+def _scratch_facts(plan: ClusterPlan) -> Iterator[Fact]:
+    if plan.scratch and (volumes := plan.scratch.volumes):
+        yield Fact(name="scratch volumes", value=volumes.words)
+        yield Fact(
+            name="speed of each scratch volume",
+            value=f"{volumes.throughput} MiB/s, {volumes.iops} IOPS",
+            minor=True,
+        )
 
 
 def _charges(plan: ClusterPlan) -> Iterator[Charge]:
@@ -86,21 +101,41 @@ def _charges(plan: ClusterPlan) -> Iterator[Charge]:
         least=most if plan.capacity.target else least,
         most=most,
     )
-    root = plan.root_volume
-    for component, item, units in (
-        (f"root volumes, gp3, {root.gib} GiB each", GP3, root.gib),
-        (
-            "root volumes, {} MiB/s more than gp3 has",
-            GP3_THROUGHPUT,
-            root.throughput - root_volume.GP3_THROUGHPUT,
-        ),
-        ("root volumes, {} IOPS more than gp3 has", GP3_IOPS, root.iops - root_volume.GP3_IOPS),
-    ):
+    for component, item, units in (*_root_units(plan), *_scratch_units(plan)):
         if units:
-            yield Charge(
-                component=component.format(units), item=item, units=units, least=least, most=most
-            )
+            yield Charge(component=component, item=item, units=units, least=least, most=most)
     if plan.network.cidr is not None:
         yield Charge(component="traffic through the NAT gateway", item=NAT_GB)
         if plan.network.endpoint_services:
             yield Charge(component="traffic through interface endpoints", item=ENDPOINT_GB)
+
+
+def _root_units(plan: ClusterPlan) -> Iterator[tuple[str, str, int]]:
+    root = plan.root_volume
+    yield f"root volumes, gp3, {root.gib} GiB each", GP3, root.gib
+    yield from _above_gp3("root volumes", root.throughput, root.iops, 1)
+
+
+def _scratch_units(plan: ClusterPlan) -> Iterator[tuple[str, str, int]]:
+    volumes = plan.scratch and plan.scratch.volumes
+    if not volumes:
+        return
+    gib = volumes.count * volumes.gib
+    item = GP3 if volumes.type is VolumeType.GP3 else IO2
+    yield f"scratch volumes, {volumes.type}, {gib} GiB a node", item, gib
+    if volumes.type is VolumeType.GP3:
+        yield from _above_gp3("scratch volumes", volumes.throughput, volumes.iops, volumes.count)
+        return
+    # AWS's price list has three tiers of the IOPS of one volume.
+    for item, first, last in IO2_IOPS_TIERS:
+        units = volumes.count * max(0, min(volumes.iops, last) - first)
+        yield f"scratch volumes, {units} IOPS a node, of {first + 1} to {last}", item, units
+
+
+def _above_gp3(
+    volumes: str, throughput: int, iops: int, count: int
+) -> Iterator[tuple[str, str, int]]:
+    """Yield what some alike volumes of a node have more than each gp3 volume has."""
+    mibps, more = count * (throughput - ebs.GP3_THROUGHPUT), count * (iops - ebs.GP3_IOPS)
+    yield f"{volumes}, {mibps} MiB/s more than gp3 has", GP3_THROUGHPUT, mibps
+    yield f"{volumes}, {more} IOPS more than gp3 has", GP3_IOPS, more

@@ -11,6 +11,7 @@ from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.root_volume import RootVolumePlan
+from trainshed.plan.scratch import ScratchPlan, ScratchVolumes
 from trainshed.plan.storage import EfsPlan, LustrePlan, Mount, StorageKind, StoragePlan
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone
@@ -32,6 +33,8 @@ __all__ = [
     "NetworkPlan",
     "RepositoryPlan",
     "RootVolumePlan",
+    "ScratchPlan",
+    "ScratchVolumes",
     "StorageKind",
     "StoragePlan",
     "SubnetPlan",

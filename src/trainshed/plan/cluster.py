@@ -21,7 +21,7 @@ from trainshed.plan.notes import Decision, Notes
 from trainshed.plan.region import region_problem
 from trainshed.plan.repository import RepositoryPlan, own_repository
 from trainshed.plan.root_volume import RootVolumePlan, plan_root_volume
-from trainshed.plan.scratch import plan_scratch
+from trainshed.plan.scratch import ScratchPlan, plan_scratch
 from trainshed.plan.security import SecurityPlan, plan_security
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import LustrePlan, Mount, StoragePlan, plan_storage
@@ -51,6 +51,7 @@ class ClusterPlan:
         capacity: how nodes are bought.
         ami: AMI of the nodes.
         root_volume: of each node.
+        scratch: space of each node that is lost with it, if it has any.
         network: the VPC.
         devices: how many of each kind a node must have to take jobs, see `node_devices`.
         storages: what its nodes share and mount, in the order in which they mount it.
@@ -83,6 +84,7 @@ class ClusterPlan:
     capacity: CapacityPlan
     ami: AmiPlan
     root_volume: RootVolumePlan
+    scratch: ScratchPlan | None
     network: NetworkPlan
     devices: Mapping[str, int]
     storages: tuple[StoragePlan, ...]
@@ -211,7 +213,12 @@ def make_plan(
     scratch = plan_scratch(notes, instance)
     mounts = {each.kind.value: each.mount for each in storages}
     spot = SPOT if capacity.kind is CapacityKind.SPOT else None
-    folders = {**mounts, "scratch": scratch, "unfit": UNFIT, "spot": spot}
+    folders = {
+        **mounts,
+        "scratch": scratch and scratch.path,
+        "unfit": UNFIT,
+        "spot": spot,
+    }
     node = PlannedNode(
         instance=instance,
         interfaces=interfaces,
@@ -250,6 +257,7 @@ def make_plan(
         capacity=capacity,
         ami=ami,
         root_volume=root_volume,
+        scratch=scratch,
         network=network,
         devices=devices,
         storages=storages,

@@ -3,17 +3,13 @@
 from dataclasses import dataclass
 
 from trainshed.catalogue import InstanceType
+from trainshed.catalogue.ebs import GP3_IOPS, GP3_IOPS_FOR_EACH_MIB, GP3_THROUGHPUT, ebs_throughput
 from trainshed.orchestrators import traits
 from trainshed.plan.notes import Notes, origin
 
-# EBS user guide, "General Purpose SSD volumes": what each gp3 volume has, and at most 0.25 MiB/s
-# for each IOPS. Since September 2025 a volume can have up to 2,000 MiB/s.
-GP3_THROUGHPUT, GP3_IOPS = 125, 3000
-_IOPS_FOR_EACH_MIB = 4
 # Container images of tens of GB take minutes to pull and unpack at gp3's own speed. Twice as much
 # would be faster than registries send and a node unpacks.
 _FAST_THROUGHPUT = 1000
-_MIB_FOR_MEGABITS = 1e6 / 8 / 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +34,10 @@ def plan_root_volume(notes: Notes, instance: InstanceType) -> RootVolumePlan:
     notes.decide("root volume", size, origin(asked, "root_gib"))
     throughput, reason = GP3_THROUGHPUT, "what each gp3 volume has; nodes pull no container image"
     if traits(notes.spec.orchestrator).in_containers:
-        of_type = int(instance.ebs_mbps * _MIB_FOR_MEGABITS)
-        throughput = max(GP3_THROUGHPUT, min(_FAST_THROUGHPUT, of_type))
+        throughput = max(GP3_THROUGHPUT, min(_FAST_THROUGHPUT, ebs_throughput(instance)))
         reason = "each node pulls the container image and unpacks it there"
         if throughput < _FAST_THROUGHPUT:
             reason += f"; {instance.name} has {instance.ebs_mbps} Mbps for EBS"
-    iops = max(GP3_IOPS, throughput * _IOPS_FOR_EACH_MIB)
+    iops = max(GP3_IOPS, throughput * GP3_IOPS_FOR_EACH_MIB)
     notes.decide("root volume speed", f"{throughput} MiB/s, {iops} IOPS", reason)
     return RootVolumePlan(gib=asked.root_gib, throughput=throughput, iops=iops)

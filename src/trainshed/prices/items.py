@@ -8,6 +8,13 @@ from trainshed.prices.commitments import COMMITMENTS, Commitment
 from trainshed.prices.model import Unit
 
 GP3, GP3_THROUGHPUT, GP3_IOPS = "ebs-gp3", "ebs-gp3-throughput", "ebs-gp3-iops"
+IO2 = "ebs-io2"
+# Of one volume, with the last IOPS of the tier before, and its own last.
+IO2_IOPS_TIERS = (
+    ("ebs-io2-iops", 0, 32000),
+    ("ebs-io2-iops-tier2", 32000, 64000),
+    ("ebs-io2-iops-tier3", 64000, 256000),
+)
 NAT_HOUR, NAT_GB = "nat-gateway-hour", "nat-gateway-gb"
 PUBLIC_IPV4_HOUR = "public-ipv4-hour"
 ENDPOINT_HOUR, ENDPOINT_GB = "endpoint-hour", "endpoint-gb"
@@ -44,6 +51,8 @@ _UNITS = {
     GP3: Unit.GB_MONTH,
     GP3_THROUGHPUT: Unit.MIBPS_MONTH,
     GP3_IOPS: Unit.IOPS_MONTH,
+    IO2: Unit.GB_MONTH,
+    **{item: Unit.IOPS_MONTH for item, _, _ in IO2_IOPS_TIERS},
     NAT_HOUR: Unit.HOUR,
     NAT_GB: Unit.GB,
     PUBLIC_IPV4_HOUR: Unit.HOUR,

@@ -18,6 +18,8 @@ from trainshed.prices.items import (
     GP3,
     GP3_IOPS,
     GP3_THROUGHPUT,
+    IO2,
+    IO2_IOPS_TIERS,
     LOGS_INGESTED,
     LOGS_STORED,
     LUSTRE_BACKUP,
@@ -83,6 +85,23 @@ _PRODUCTS = (
             (GP3_THROUGHPUT, "Provisioned Throughput", "VolumeP-Throughput"),
             (GP3_IOPS, "System Operation", "VolumeP-IOPS"),
         )
+    ),
+    Product(
+        item=IO2,
+        service="AmazonEC2",
+        filters={"productFamily": "Storage", "volumeApiName": "io2"},
+        usage_type=r"EBS:VolumeUsage\.io2",
+    ),
+    # Public cost tools read the tiers by these usage types, Infracost and AWS Pricing for Google
+    # Sheets among them.
+    *(
+        Product(
+            item=item,
+            service="AmazonEC2",
+            filters={"productFamily": "System Operation", "volumeApiName": "io2"},
+            usage_type=rf"EBS:VolumeP-IOPS\.io2{tier}",
+        )
+        for (item, _, _), tier in zip(IO2_IOPS_TIERS, ("", r"\.tier2", r"\.tier3"), strict=True)
     ),
     Product(
         item=NAT_HOUR,

@@ -19,6 +19,7 @@ from trainshed.spec.models import (
 )
 from trainshed.spec.pipeline import AmiPipelineSpec
 from trainshed.spec.reader import ReadResult, read_ami_pipeline, read_spec
+from trainshed.spec.scratch import EbsScratchSpec, VolumeType
 from trainshed.spec.storage import (
     Compression,
     DeploymentType,
@@ -37,6 +38,7 @@ __all__ = [
     "ClusterSpec",
     "Compression",
     "DeploymentType",
+    "EbsScratchSpec",
     "EfsSpec",
     "Endpoint",
     "FindingsSpec",
@@ -55,6 +57,7 @@ __all__ = [
     "Spot",
     "StorageSpec",
     "TrainingSpec",
+    "VolumeType",
     "ami_pipeline_file",
     "cluster_files",
     "read_ami_pipeline",

@@ -29,6 +29,7 @@ from trainshed.spec import forms
 from trainshed.spec.findings import FindingsSpec
 from trainshed.spec.iam import IamSpec
 from trainshed.spec.job import JobSpec
+from trainshed.spec.scratch import ScratchSpec
 from trainshed.spec.storage import ShareName, StorageSpec
 from trainshed.spec.tags import Tags
 from trainshed.spec.training import TrainingSpec
@@ -80,6 +81,8 @@ class InstanceSpec(Model):
     (stable:7); or an AMI id."""
     root_gib: Whole = Field(default=200, ge=30, le=16384)
     """Size of the encrypted gp3 root volume, in GiB."""
+    scratch: ScratchSpec | None = None
+    """What /scratch is of types without an instance store; default: they have none."""
 
 
 class Reservation(Model):

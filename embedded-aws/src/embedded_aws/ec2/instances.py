@@ -18,12 +18,13 @@ from embedded_aws.ec2 import held_capacity, placement_groups, spot_requests
 from embedded_aws.ec2.ami_attributes import find_ami
 from embedded_aws.ec2.instance_types import require
 from embedded_aws.ec2.launch_templates import check_template, template_data
-from embedded_aws.ec2.launch_volumes import complete_volumes, joined_mappings
+from embedded_aws.ec2.launch_volumes import complete_volumes, for_moto, joined_mappings
 from embedded_aws.ec2.launches import check_launch
 from embedded_aws.ec2.machines import machines
 from embedded_aws.ec2.network_interfaces import kind_of, place_of
 from embedded_aws.ec2.refusals import invalid_combination, invalid_value, missing_parameter
 from embedded_aws.ec2.subnets import subnet_of
+from embedded_aws.ec2.volume_limits import check_volume
 
 _DEFAULT_TYPE = "m1.small"
 
@@ -115,12 +116,14 @@ def run_instances(call: Call) -> Any:
         call.backend("ec2").amis.get(call.response.params["ImageId"]),
         data.get("BlockDeviceMappings", []),
     )
+    for mapping in mappings:
+        check_volume(mapping.get("Ebs", {}))
     if mappings:
-        call.response.params["BlockDeviceMappings"] = mappings
+        call.response.params["BlockDeviceMappings"] = for_moto(mappings)
     answer = call.moto()
     instances = answer.result.instances
     for instance in instances:
-        complete_volumes(call.backend("ec2"), instance, mappings or [])
+        complete_volumes(call.backend("ec2"), instance, mappings)
     for instance in instances:
         _place_interfaces(instance, interfaces)
         instance.placement.group_name = group["GroupName"] if group else ""

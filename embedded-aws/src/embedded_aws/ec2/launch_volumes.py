@@ -11,8 +11,8 @@ from typing import Any
 from embedded_aws.actions import Refusal
 
 
-def joined_mappings(ami: Any, asked: list[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
-    """Return the mappings of a launch, or None where moto's own choice is right.
+def joined_mappings(ami: Any, asked: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the mappings of a launch; of an unknown AMI there are none but the request's.
 
     Args:
         ami: moto's AMI, or None for an unknown one.
@@ -23,7 +23,7 @@ def joined_mappings(ami: Any, asked: list[Mapping[str, Any]]) -> list[dict[str, 
     """
     own = getattr(ami, "embedded_aws_mappings", None)
     if own is None:
-        return None
+        return [dict(mapping) for mapping in asked]
     joined = {each["DeviceName"]: {**each, "Ebs": dict(each["Ebs"])} for each in own}
     for mapping in asked:
         device = mapping["DeviceName"]
@@ -41,10 +41,22 @@ def joined_mappings(ami: Any, asked: list[Mapping[str, Any]]) -> list[dict[str, 
     return list(joined.values())
 
 
+def for_moto(mappings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the mappings for moto, which refuses io2 at a launch: it does not read its IOPS."""
+    return [
+        {**each, "Ebs": {**each["Ebs"], "VolumeType": "gp3"}}
+        if each.get("Ebs", {}).get("Iops")
+        else each
+        for each in mappings
+    ]
+
+
 def complete_volumes(ec2: Any, instance: Any, mappings: list[dict[str, Any]]) -> None:
-    """Set the performance of an instance's volumes, which moto ignores."""
+    """Set the type and performance of an instance's volumes, which moto ignores or was not told."""
     wanted = {each["DeviceName"]: each.get("Ebs", {}) for each in mappings}
     for device, block in instance.get_block_device_mapping:
         volume = ec2.get_volume(block.volume_id)
-        volume.iops = wanted.get(device, {}).get("Iops")
-        volume.throughput = wanted.get(device, {}).get("Throughput")
+        asked = wanted.get(device, {})
+        volume.iops, volume.throughput = asked.get("Iops"), asked.get("Throughput")
+        if asked.get("Iops"):
+            volume.volume_type = asked.get("VolumeType", volume.volume_type)

@@ -3,12 +3,20 @@
 from collections.abc import Iterator
 
 from trainshed.catalogue import increase_command, quota_for
-from trainshed.catalogue.quotas import ELASTIC_IPS, GP3_STORAGE, NETWORK_INTERFACES, VPCS
+from trainshed.catalogue.quotas import (
+    ELASTIC_IPS,
+    GP3_STORAGE,
+    IO2_IOPS,
+    IO2_STORAGE,
+    NETWORK_INTERFACES,
+    VPCS,
+)
 from trainshed.checks import ClusterInFleet, clusters
 from trainshed.checks.neighbours import names_of_others, neighbours
-from trainshed.checks.quota_needs import interfaces_per_node, quota_needs
+from trainshed.checks.quota_needs import interfaces_per_node, quota_needs, scratch_gib
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import ClusterPlan
+from trainshed.spec import VolumeType
 
 _VPC_QUOTAS = "https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html"
 # VPC user guide, "Amazon VPC quotas".
@@ -16,6 +24,8 @@ _VPCS_BY_DEFAULT = 5
 _INTERFACES_BY_DEFAULT = 5000
 # AWS General Reference, "Amazon EBS endpoints and quotas".
 _GP3_TIB_BY_DEFAULT = 50
+_IO2_TIB_BY_DEFAULT = 20
+_IO2_IOPS_BY_DEFAULT = 100_000
 
 
 @rule(
@@ -127,27 +137,71 @@ def network_interfaces(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[V
 @rule(
     "TS-QUO-004",
     over=clusters,
-    title="The root volumes of all nodes are larger than an account may have by default",
+    title="The gp3 volumes of all nodes are larger than an account may have by default",
     why="""
 A region of an account has at most 50 TiB of gp3 volumes by default, and each node has a root
-volume of `instance.root_gib`. EC2 terminates an instance at once when its volume has no room.
+volume of `instance.root_gib`, and those of `instance.scratch.ebs`. EC2 terminates an instance at
+once when its volumes have no room.
 """,
     sources=("https://docs.aws.amazon.com/general/latest/gr/ebs-service.html",),
     example="instance: {type: trn1.32xlarge, nodes: {max: 128}, root_gib: 512}",
 )
-def root_volumes(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violation]:
-    """The account must have room for the root volume of every node."""
+def gp3_volumes(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violation]:
+    """The account must have room for the volumes of every node."""
     here = neighbours(plan, cluster.fleet)
-    nodes, gib = plan.nodes.max, plan.root_volume.gib
+    nodes, root = plan.nodes.max, plan.root_volume.gib
+    scratch = scratch_gib(plan, VolumeType.GP3)
+    each = f"a root volume of {root} GiB"
+    if scratch:
+        each += f" and scratch volumes of {scratch} GiB"
     tib = quota_needs(here)[GP3_STORAGE]
     others = names_of_others(plan, here)
     together = f", and {tib} with {others}" if others else ""
     if tib > _GP3_TIB_BY_DEFAULT:
         yield Violation(
-            path=("instance", "root_gib"),
-            message=f"the root volumes of {nodes} nodes, {gib} GiB each, need "
+            path=("instance", "scratch") if scratch > root else ("instance", "root_gib"),
+            message=f"{nodes} nodes, each with {each}, need "
             f"{quota_needs([plan])[GP3_STORAGE]} TiB of gp3{together}; an account may have "
             f"{_GP3_TIB_BY_DEFAULT} in a region by default",
-            remedy="take a smaller instance.root_gib, or if the account's quota is lower, ask "
+            remedy="take smaller volumes, or if the account's quota is lower, ask "
             f"for more: {increase_command(GP3_STORAGE, tib, plan.region)}",
         )
+
+
+@rule(
+    "TS-QUO-005",
+    over=clusters,
+    title="The io2 volumes of all nodes are more than an account may have by default",
+    why="""
+A region of an account has at most 20 TiB of io2 volumes and 100,000 IOPS of them by default, and
+each node has those of `instance.scratch.ebs`. EC2 terminates an instance at once when its volumes
+have no room.
+""",
+    sources=("https://docs.aws.amazon.com/general/latest/gr/ebs-service.html",),
+    example="""
+instance:
+  type: p3.16xlarge
+  nodes: {max: 8}
+  scratch: {ebs: {type: io2, gib: 2000, iops: 64000}}
+""",
+)
+def io2_volumes(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violation]:
+    """The account must have room for the io2 volumes of every node."""
+    if not scratch_gib(plan, VolumeType.IO2):
+        return
+    here = neighbours(plan, cluster.fleet)
+    own, needs = quota_needs([plan]), quota_needs(here)
+    others = names_of_others(plan, here)
+    for quota, unit, by_default in (
+        (IO2_STORAGE, "TiB", _IO2_TIB_BY_DEFAULT),
+        (IO2_IOPS, "IOPS", _IO2_IOPS_BY_DEFAULT),
+    ):
+        together = f", and {needs[quota]} with {others}" if others else ""
+        if needs[quota] > by_default:
+            yield Violation(
+                path=("instance", "scratch"),
+                message=f"the scratch volumes of {plan.nodes.max} nodes need {own[quota]} {unit} "
+                f"of io2{together}; an account may have {by_default} in a region by default",
+                remedy="take less for each node, or if the account's quota is lower, ask for more: "
+                f"{increase_command(quota, needs[quota], plan.region)}",
+            )

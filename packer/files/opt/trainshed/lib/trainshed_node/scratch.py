@@ -1,11 +1,12 @@
-"""Scratch space on the NVMe instance store of the machine: lost when the instance stops."""
+"""Scratch space: the NVMe instance store of the machine, or volumes of EBS made for it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from trainshed_node.ebs_volumes import model_of, volumes_named
 from trainshed_node.errors import NodeError
 from trainshed_node.system import has_command, run
 from trainshed_node.write_probe import must_be_writable
@@ -30,31 +31,43 @@ _NODEADM_STRATEGY = re.compile(r"(?:localStorage\W+strategy\W+|LOCAL_DISK_STRATE
 Log = Callable[[str], None]
 
 
-def set_up_scratch(log: Log) -> None:
-    """Mount the instance store at `/scratch`, made into one file system.
+def set_up_scratch(device_names: Sequence[str], log: Log) -> None:
+    """Mount the instance store, or volumes of EBS, at `/scratch`, made into one file system.
 
     A disk that holds anything is left alone, unless it is what this program made before. Safe to
     run at each boot: a reboot keeps the data, a stop and start gives blank disks. On an EKS node
-    whose nodeadm is configured to set up the disks, all are left to it.
+    whose nodeadm is configured to set up the instance store, that is left to it.
+
+    Args:
+        device_names: of the volumes, in the launch template; empty for the instance store.
+        log: takes what is done.
 
     Raises:
-        NodeError: a disk could not be formatted, assembled or mounted, or not for writing.
+        NodeError: a disk could not be formatted, assembled or mounted, or not for writing; a volume
+            is not there, or holds something else.
     """
     if SCRATCH.is_mount():
         log(f"{SCRATCH}: is mounted already")
         must_be_writable(SCRATCH, log)
         return
-    disks = _instance_store()
-    if not disks:
-        log(f"{SCRATCH}: this machine has no NVMe instance store")
-        return
-    if claim := _claim_of_nodeadm():
-        log(f"{SCRATCH}: the disks are nodeadm's (localStorage: {claim}); left alone")
-        return
-    device = _found_again(disks, log) or _made(disks, log)
+    disks = volumes_named(device_names) if device_names else _free_instance_store(log)
+    device = _found_again(disks, log) or _made(disks, log, all_of_them=bool(device_names))
     if device:
         _mount(device, log)
         log(f"{SCRATCH}: mounted {device}")
+
+
+def _free_instance_store(log: Log) -> list[Path]:
+    """Whole disks of the instance store that nobody else sets up, by their place in /sys."""
+    disks = [
+        block for block in sorted(Path("/sys/block").glob("nvme*")) if model_of(block) == _MODEL
+    ]
+    if not disks:
+        log(f"{SCRATCH}: this machine has no NVMe instance store")
+    elif claim := _claim_of_nodeadm():
+        log(f"{SCRATCH}: the disks are nodeadm's (localStorage: {claim}); left alone")
+        return []
+    return disks
 
 
 def _claim_of_nodeadm() -> str | None:
@@ -65,18 +78,6 @@ def _claim_of_nodeadm() -> str | None:
             if found:
                 return found[1]
     return None
-
-
-def _instance_store() -> list[Path]:
-    """Whole disks of the instance store, by their place in /sys."""
-    return [block for block in sorted(Path("/sys/block").glob("nvme*")) if _model(block) == _MODEL]
-
-
-def _model(block: Path) -> str:
-    try:
-        return (block / "device" / "model").read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
 
 
 def _found_again(disks: list[Path], log: Log) -> str | None:
@@ -110,17 +111,20 @@ def _assembled(members: list[Path], log: Log) -> str:
     return _ARRAY
 
 
-def _made(disks: list[Path], log: Log) -> str | None:
-    """A new file system over all blank disks."""
+def _made(disks: list[Path], log: Log, *, all_of_them: bool) -> str | None:
+    """A new file system over all blank disks, which all must be where a node was given volumes."""
     blank = []
     for block in disks:
         reason = _in_use(block)
+        if reason and all_of_them:
+            raise NodeError(f"/dev/{block.name}", f"{reason}; scratch space needs blank volumes")
         if reason:
             log(f"{SCRATCH}: left /dev/{block.name} alone: it {reason}")
         else:
             blank.append(block)
     if not blank:
-        log(f"{SCRATCH}: no blank disk; nothing to assemble")
+        if disks:
+            log(f"{SCRATCH}: no blank disk; nothing to assemble")
         return None
     device = f"/dev/{blank[0].name}"
     if len(blank) > 1:

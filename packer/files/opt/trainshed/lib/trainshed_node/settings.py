@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,6 +68,8 @@ class Settings:
             empty for none.
         scratch: assemble the instance store; off where something else owns it, such as nodeadm
             with `localStorage`.
+        scratch_devices: device names of the volumes of EBS that scratch space is made of instead;
+            empty for the instance store.
         mounts: shared storage to mount, in this order.
         signals: what to signal when the boot went well, if anything.
     """
@@ -76,6 +79,7 @@ class Settings:
     devices: Mapping[str, int]
     kubernetes: str
     scratch: bool
+    scratch_devices: tuple[str, ...]
     mounts: tuple[Mount, ...]
     signals: Signal | None
 
@@ -88,7 +92,7 @@ def read_settings(path: Path = SETTINGS) -> Settings:
     """
     document = read_object(path) if path.exists() else {}
     where = str(path)
-    known = {"region", "cluster", "devices", "kubernetes", "scratch", "signals"}
+    known = {"region", "cluster", "devices", "kubernetes", "scratch", "scratch_devices", "signals"}
     _only(document, known | _PARAMETERS.keys(), where)
     scratch = document.get("scratch", True)
     if not isinstance(scratch, bool):
@@ -100,6 +104,7 @@ def read_settings(path: Path = SETTINGS) -> Settings:
         devices=device_counts(_object(document, "devices", where) or {}, f"{where}: devices"),
         kubernetes=text(document, "kubernetes", where) if "kubernetes" in document else "",
         scratch=scratch,
+        scratch_devices=_device_names(document, where),
         mounts=tuple(_mounts(document, where)),
         signals=_signal(document, where),
     )
@@ -117,6 +122,19 @@ def device_counts(entry: dict[str, Any], where: str) -> dict[str, int]:
     """
     _only(entry, set(DEVICES), where)
     return {kind: _whole_number(entry, kind, where) for kind in entry}
+
+
+def _device_names(document: dict[str, Any], where: str) -> tuple[str, ...]:
+    names = document.get("scratch_devices", [])
+    if not isinstance(names, list) or not all(map(_is_device_name, names)):
+        raise NodeError(
+            where, f'scratch_devices must be a list like ["/dev/sdf"], not {names!r}; correct it'
+        )
+    return tuple(names)
+
+
+def _is_device_name(name: object) -> bool:
+    return isinstance(name, str) and re.fullmatch("/dev/sd[a-z]", name) is not None
 
 
 def _mounts(document: dict[str, Any], where: str) -> Iterator[Mount]:
