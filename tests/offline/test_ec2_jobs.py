@@ -22,6 +22,7 @@ from embedded_aws.faults import Fault
 from embedded_aws.job_settings import JobSettings
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
+from trainshed.nodes.exit_codes import PEER_LOST
 from trainshed.plan import load_fleet
 from trainshed.ready_jobs import Work
 from trainshed.rehearse.faults import FaultKind
@@ -32,6 +33,7 @@ CLUSTER = """name: PlainCluster
 region: us-west-2
 orchestrator: ec2
 instance: {type: trn1.32xlarge, nodes: {max: 3}}
+capacity: {spot: {}}
 job: {environment: {GREETING: "it's {{ on }}"}}
 """
 Run = Callable[..., Answer]
@@ -288,7 +290,37 @@ def test_files_go_with_a_job(job: Run, clusters: Path) -> None:
     assert "1: sent with the job" in job("logs", job_id, "--node", "1").out.splitlines()
 
 
-def test_a_rehearsal_runs_a_job_on_the_nodes_and_has_no_faults_for_them(
+def test_a_node_that_ec2_takes_back_ends_the_job_in_time_and_is_replaced(
+    aws: EmbeddedAws, job: Run
+) -> None:
+    printed: list[str] = []
+    training = (
+        "trap 'echo \"checkpoint before $(cat $TRAINSHED_DEADLINE)\"; exit 5' TERM; "
+        "echo step; sleep 600 & wait"
+    )
+    rehearsal = Rehearsal(
+        cluster="PlainCluster",
+        work=Work(command=("trainshed-launch", "sh", "-c", training)),
+        fault=FaultKind.SPOT_INTERRUPTION,
+    )
+    before = running(aws).keys()
+
+    ended = run_job(
+        rehearsal,
+        aws,
+        Region("us-west-2", aws.client),
+        outputs(aws),
+        lambda _, lines: printed.extend(lines),
+    )
+
+    assert [node.ending.exit_code for node in ended.nodes if node.ending] == [PEER_LOST] * 3
+    [notice] = [line for line in printed if "back (interruption)" in line]
+    [checkpoint] = [line for line in printed if line.startswith("checkpoint before ")]
+    assert checkpoint.removeprefix("checkpoint before ") in notice
+    until(lambda: len(running(aws).keys() - before) == 1, "the node in place of it")
+
+
+def test_a_rehearsal_runs_a_job_on_the_nodes_and_has_few_faults_for_them(
     aws: EmbeddedAws, job: Run
 ) -> None:
     printed: list[str] = []

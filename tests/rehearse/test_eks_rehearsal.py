@@ -58,6 +58,35 @@ def test_a_node_that_goes_has_all_nodes_start_again() -> None:
 
 
 @pytest.mark.usefixtures("machine", "eks_project")
+@pytest.mark.parametrize("eks_project", ["capacity: {spot: {}}\n"], indirect=True)
+def test_a_node_that_ec2_takes_back_has_all_nodes_start_again_in_time() -> None:
+    printed: list[str] = []
+    training = (
+        f"trap 'echo checkpoint $NODE_RANK before $(cat $TRAINSHED_DEADLINE); exit 5' TERM; "
+        f"{STEPS.replace('exec sleep 600', 'sleep 600 & wait')}"
+    )
+    rehearsal = Rehearsal(
+        cluster="KubeCluster",
+        nodes=2,
+        work=Work(command=("trainshed-launch", "sh", "-c", training)),
+        fault=FaultKind.SPOT_INTERRUPTION,
+    )
+
+    with workplace() as place:
+        result = rehearse(
+            rehearsal,
+            place,
+            stages=Stages(printed.append),
+            seen=lambda _, lines: printed.extend(lines),
+        )
+        place.log.unlink()
+
+    assert (result.job.status, len(result.job.attempts)) == ("Completed", 2), printed
+    assert any("EC2 takes node 1 (" in line and "back (interruption)" in line for line in printed)
+    assert any(line.startswith("checkpoint 0 before 20") for line in printed), printed
+
+
+@pytest.mark.usefixtures("machine", "eks_project")
 def test_the_command_says_to_an_ordinary_user_how_each_node_ended(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

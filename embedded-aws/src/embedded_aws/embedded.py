@@ -114,14 +114,17 @@ class EmbeddedAws:
         grant = {"service": service, "code": code, "value": value}
         self.settings.controls.post(QUOTAS_PATH, [grant])
 
-    def notify_spot(self, instance_id: str, notice: str = "interruption") -> None:
+    def notify_spot(
+        self, instance_id: str, notice: str = "interruption", *, seconds: float | None = None
+    ) -> None:
         """Have EC2 tell a Spot Instance that it takes it back, or that it may.
 
         Args:
             instance_id: of the instance.
-            notice: `interruption`, by which it is terminated two minutes later, or `rebalance`.
+            notice: `interruption`, by which it is terminated later, or `rebalance`.
+            seconds: of this machine until it is terminated; by default what AWS's two minutes are.
         """
-        found = {"instance": instance_id, "notice": notice}
+        found = {"instance": instance_id, "notice": notice, "seconds": seconds}
         self.settings.controls.post(SPOT_NOTICES_PATH, [found])
 
     def set_spot_price(self, instance_type: str, usd: float) -> None:

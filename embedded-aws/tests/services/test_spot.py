@@ -141,6 +141,11 @@ def test_one_type_alone_has_a_low_score_in_each_zone_that_offers_it(ec2: Any) ->
         (SPOT_NOTICES_PATH, [{"instance": "i-1"}], "an object with instance and notice"),
         (SPOT_NOTICES_PATH, [{"instance": "i-1", "notice": "x"}], "interruption or rebalance"),
         (SPOT_NOTICES_PATH, [{"instance": "i-1", "notice": "rebalance"}], "no running instance"),
+        (
+            SPOT_NOTICES_PATH,
+            [{"instance": "i-1", "notice": "interruption", "seconds": -1}],
+            "a number from 0 to 3600",
+        ),
         (SPOT_PRICES_PATH, {"trn1.32xlarge": -1}, "not an object of prices"),
         (SPOT_PRICES_PATH, {"trn1.31xlarge": 1}, "trn1.31xlarge"),
     ],

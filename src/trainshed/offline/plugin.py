@@ -5,19 +5,21 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from embedded_aws.plugins import Plugin, ProjectNeeds, Row, WithdrawnType
+from embedded_aws.plugins import Plugin, ProjectNeeds, Row, SpotNotice, WithdrawnType
 from trainshed.catalogue import all_regions, all_types, lookup, zones_offering
 from trainshed.catalogue.lookup import withdrawn_records
 from trainshed.errors import TrainshedError
 from trainshed.nodes.cells import AGENTS
-from trainshed.nodes.folders import SCRATCH, UNFIT_MARK
+from trainshed.nodes.folders import SCRATCH, SPOT_NOTICE, UNFIT_MARK
 from trainshed.offline.huge_pages import huge_pages
 from trainshed.prices import Purchase, instance_item, load_prices
 from trainshed.region import environment_region
 
+_NOTICE, _TIME = timedelta(minutes=2), "%Y-%m-%dT%H:%M:%SZ"
 # By base: its root, and the agents that Amazon's or Canonical's AMIs add something for.
 _ROOTS = {
     "amazon-linux-2023": ("amazon", "ecs", "eks"),
@@ -91,6 +93,10 @@ class TrainshedPlugin(Plugin):
             name: (price.usd, price.usd_to or price.usd) for name, price in found.items() if price
         }
 
+    def spot_notice_files(self) -> dict[str, tuple[str, Callable[[SpotNotice], str]]]:
+        """Return the file that spot-watch of our AMIs writes."""
+        return {r"trainshed-.+": (SPOT_NOTICE, _spot_notice)}
+
     def huge_pages(self) -> dict[str, Mapping[str, int]]:
         """Return what the rule of udev of our AMIs reserves."""
         return {r"trainshed-.+": huge_pages()}
@@ -128,6 +134,13 @@ class TrainshedPlugin(Plugin):
             for parameter in page["Parameters"]:
                 facts = parameter.get("Description", "")
                 yield {"kind": "parameter", "name": parameter["Name"], "facts": facts}
+
+
+def _spot_notice(notice: SpotNotice) -> str:
+    """Return what spot-watch would write, see `read_notice` of trainshed_node.spot."""
+    if notice.terminate:
+        return f"{notice.terminate:{_TIME}} interruption\n"
+    return f"{notice.rebalance + _NOTICE:{_TIME}} rebalance\n" if notice.rebalance else ""
 
 
 PLUGIN = TrainshedPlugin()

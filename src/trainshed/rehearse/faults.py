@@ -20,6 +20,7 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from embedded_aws.hosts.network import namespaces_unavailable
 from embedded_aws.hosts.user_namespace import entering
+from trainshed.account.tags import CLUSTER_TAG
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
 from trainshed.jobs.model import Job
@@ -38,6 +39,7 @@ class FaultKind(StrEnum):
     MISSING_LOG_GROUP = "missing-log-group"
     MISSING_IMAGE = "missing-image"
     MISSING_DEVICE = "missing-device"
+    SPOT_INTERRUPTION = "spot-interruption"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,8 @@ class Behaviour:
 # The child that a fault hits.
 CHILD = 1
 LATE_SECONDS = 30
+# Until the end of a node that EC2 takes back: a quarter of the two minutes that it has on AWS.
+NOTICE_SECONDS = 30
 # What EC2 says of a launch that it has no instances for.
 NO_CAPACITY = Fault(
     service="ec2",
@@ -139,6 +143,29 @@ def processes_with(aws: EmbeddedAws, variable: str, value: str) -> list[psutil.P
             if process.environ().get(variable) == value:
                 found.append(process)
     return found
+
+
+def check_on_spot(scene: Scene) -> None:
+    """Refuse nodes that EC2 does not take back.
+
+    Raises:
+        TrainshedError: they are not on Spot.
+    """
+    nodes = [
+        node
+        for part in scene.region.pages(
+            "ec2",
+            "describe_instances",
+            "Reservations",
+            Filters=[{"Name": f"tag:{CLUSTER_TAG}", "Values": [scene.cluster]}],
+        )
+        for node in part["Instances"]
+    ]
+    if not any(node.get("InstanceLifecycle") == "spot" for node in nodes):
+        raise TrainshedError(
+            f"--fault {FaultKind.SPOT_INTERRUPTION}: the nodes of {scene.cluster} are not on Spot; "
+            "set capacity: {spot: {}} in its file, or leave the fault out"
+        )
 
 
 def _kinds_during() -> list[FaultKind]:

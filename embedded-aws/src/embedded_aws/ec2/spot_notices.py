@@ -32,6 +32,7 @@ from embedded_aws.plugins import SpotNotice, find_for_ami
 from embedded_aws.settings import ServerSettings
 
 _NOTICE_SECONDS = 120
+_LONGEST = 3600
 _NO_CAPACITY, _BY_PRICE = "instance-terminated-no-capacity", "instance-terminated-by-price"
 _NOTICE = "embedded_aws_spot_notice"
 
@@ -49,16 +50,17 @@ def recommend_rebalance(instance: Any) -> None:
     when_spot_noticed.call(instance)
 
 
-def interrupt(instance: Any, code: str = _NO_CAPACITY) -> None:
+def interrupt(instance: Any, code: str = _NO_CAPACITY, *, seconds: float | None = None) -> None:
     """Tell moto's instance, and all who hear of it, that it ends in two minutes, and end it then.
 
     Args:
         instance: moto's.
         code: why, as the status of its request will say.
+        seconds: of this machine until the end; by default what two minutes of AWS's are here.
     """
     if notice_of(instance).terminate:
         return
-    seconds = seconds_here(_NOTICE_SECONDS)
+    seconds = seconds_here(_NOTICE_SECONDS) if seconds is None else seconds
     end = datetime.now(UTC) + timedelta(seconds=seconds)
     _note(instance, replace(notice_of(instance), terminate=end))
     tell(instance, "marked-for-termination", "active")
@@ -127,26 +129,33 @@ def _give_notices(request: Request, settings: ServerSettings) -> Response:
     if not isinstance(found, list):
         raise ControlError("this is not a list of notices")
     notices = [_read(each, settings) for each in found]
-    for instance, notice in notices:
-        (interrupt if notice == "interruption" else recommend_rebalance)(instance)
+    for instance, notice, seconds in notices:
+        if notice == "interruption":
+            interrupt(instance, seconds=seconds)
+        else:
+            recommend_rebalance(instance)
     return Response(status=HTTPStatus.NO_CONTENT)
 
 
-def _read(found: object, settings: ServerSettings) -> tuple[Any, str]:
-    """Return the instance and the kind of a notice.
+def _read(found: object, settings: ServerSettings) -> tuple[Any, str, float | None]:
+    """Return the instance, the kind and the time of a notice.
 
     Raises:
         ControlError: it is none, or of no Spot Instance that runs.
     """
-    if not (isinstance(found, Mapping) and found.keys() == {"instance", "notice"}):
+    needed = {"instance", "notice"}
+    if not (isinstance(found, Mapping) and needed <= found.keys() <= needed | {"seconds"}):
         raise ControlError("each notice must be an object with instance and notice")
     if found["notice"] not in ("interruption", "rebalance"):
         raise ControlError("a notice is interruption or rebalance")
+    seconds = found.get("seconds")
+    if seconds is not None and not (type(seconds) in (int, float) and 0 <= seconds <= _LONGEST):
+        raise ControlError(f"seconds must be a number from 0 to {_LONGEST}")
     for account in settings.accounts:
         for region in settings.regions:
             for instance in get_backend("ec2")[account][region].all_instances():
                 if instance.id == found["instance"] and instance.state == "running":
                     if request_of(instance) is None:
                         raise ControlError(f"{instance.id} is not a Spot Instance")
-                    return instance, found["notice"]
+                    return instance, found["notice"], seconds
     raise ControlError(f"there is no running instance {found['instance']!r}")

@@ -66,7 +66,9 @@ def _no_log_group(scene: Scene) -> None:
     scene.aws.client("logs").delete_log_group(logGroupName=scene.outputs["LogGroup"])
 
 
-WITHOUT: Mapping[FaultKind, str] = {}
+WITHOUT: Mapping[FaultKind, str] = {
+    FaultKind.SPOT_INTERRUPTION: "no node is on Spot: AWS Batch runs no multi-node jobs there",
+}
 FAULTS: Mapping[FaultKind, Behaviour] = {
     FaultKind.LATE_MAIN_NODE: Behaviour(
         expected=f"the job starts {LATE_SECONDS} seconds later",

@@ -23,9 +23,11 @@ from trainshed.rehearse.faults import (
     CHILD,
     LATE_SECONDS,
     NO_CAPACITY,
+    NOTICE_SECONDS,
     Behaviour,
     FaultKind,
     Scene,
+    check_on_spot,
     child_never_starts,
     cut_network,
     kill,
@@ -51,16 +53,29 @@ def child_processes(aws: EmbeddedAws, job: str) -> list[psutil.Process]:
 
 
 def _terminate_node(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
-    """Terminate the instance of a pod, which has one of the addresses of its interface."""
+    """Terminate the instance of a pod."""
+    aws.client("ec2").terminate_instances(InstanceIds=[_instance_of(aws, processes)])
+
+
+def _take_back(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
+    """Have EC2 take back the instance of a pod."""
+    aws.notify_spot(_instance_of(aws, processes), seconds=NOTICE_SECONDS)
+
+
+def _instance_of(aws: EmbeddedAws, processes: Sequence[psutil.Process]) -> str:
+    """Return the instance of a pod, which has one of the addresses of its interface."""
     show = ["ip", "-json", "-4", "address", "show", "eth0"]
     shown = subprocess.run(
         [*entering(processes[0].pid, "net"), *show], check=True, capture_output=True
     )
     own = {each["local"] for each in json.loads(shown.stdout)[0]["addr_info"]}
-    ec2 = aws.client("ec2")
-    for found in ec2.describe_network_interfaces()["NetworkInterfaces"]:
-        if own & {each["PrivateIpAddress"] for each in found["PrivateIpAddresses"]}:
-            ec2.terminate_instances(InstanceIds=[found["Attachment"]["InstanceId"]])
+    interfaces = aws.client("ec2").describe_network_interfaces()["NetworkInterfaces"]
+    [instance] = {
+        str(found["Attachment"]["InstanceId"])
+        for found in interfaces
+        if own & {each["PrivateIpAddress"] for each in found["PrivateIpAddresses"]}
+    }
+    return instance
 
 
 def _take_nodes(scene: Scene) -> None:
@@ -152,6 +167,13 @@ FAULTS: Mapping[FaultKind, Behaviour] = {
     FaultKind.TERMINATE_HOST: Behaviour(
         expected="the node of node 1 is gone, and all nodes start again once another one is there",
         during=_terminate_node,
+        of_child=True,
+    ),
+    FaultKind.SPOT_INTERRUPTION: Behaviour(
+        expected="trainshed-launch ends the command on every node before the deadline, and all "
+        "nodes start again, once another one has taken the place of the one that EC2 takes back",
+        before=check_on_spot,
+        during=_take_back,
         of_child=True,
     ),
     FaultKind.INSUFFICIENT_CAPACITY: Behaviour(
