@@ -122,9 +122,10 @@ def test_small_objects_stay_unless_asked_for(
 
 
 def test_an_archived_object_is_read_after_a_restore(clean_aws: EmbeddedAws, s3: Any) -> None:
-    put(s3, "run", StorageClass="GLACIER")
+    put(s3, "run", StorageClass="GLACIER", Tagging="cluster=train")
     asked = {"Days": 2, "GlacierJobParameters": {"Tier": "Standard"}}
 
+    tags = s3.get_object_tagging(Bucket=BUCKET, Key="run")["TagSet"]
     before = refused(s3.get_object, Key="run")
     s3.restore_object(Bucket=BUCKET, Key="run", RestoreRequest=asked)
     ongoing = head(s3, "run")["Restore"]
@@ -135,6 +136,7 @@ def test_an_archived_object_is_read_after_a_restore(clean_aws: EmbeddedAws, s3: 
     body = s3.get_object(Bucket=BUCKET, Key="run")["Body"].read()
     clean_aws.let_pass(days=4)
 
+    assert tags == [{"Key": "cluster", "Value": "train"}]
     assert before == meanwhile == ("InvalidObjectState", 403)
     assert ongoing == 'ongoing-request="true"'
     assert again == ("RestoreAlreadyInProgress", 409)

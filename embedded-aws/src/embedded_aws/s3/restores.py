@@ -25,6 +25,7 @@ _HOURS: Mapping[str, Mapping[str, float]] = {
     "GLACIER": {"Expedited": 5 / 60, "Standard": 5, "Bulk": 12},
     "DEEP_ARCHIVE": {"Standard": 12, "Bulk": 48},
 }
+_BESIDE = frozenset({"acl", "legal-hold", "tagging"})
 _MEMBER = "embedded_aws_restore"
 _Post = Callable[[Any, Any, bytes, str, dict[str, Any], str], Any]
 
@@ -46,9 +47,18 @@ class Restore:
 def restore_by_the_clock() -> None:
     """Have copies come and go by the clock; moto's are there at once and stay."""
     S3Response._key_response_post = _posting(S3Response._key_response_post)  # type: ignore[method-assign,assignment]
+    S3Response._get_key = _reading(S3Response._get_key)  # type: ignore[method-assign,assignment]
     # What moto asks of an object to say whether it is restored, and for how long.
     FakeKey._expiry = property(_expiry, lambda *_: None)  # type: ignore[assignment]
     FakeKey.status = property(_status, lambda *_: None)  # type: ignore[assignment]
+
+
+def _reading(get: Callable[..., Any]) -> Callable[..., Any]:
+    def answer(response: Any, validate_storage_class: bool = True) -> Any:
+        # What is beside an archived object is read as that of others.
+        return get(response, validate_storage_class and _BESIDE.isdisjoint(response.querystring))
+
+    return answer
 
 
 def _restore_of(key: FakeKey) -> Restore | None:
