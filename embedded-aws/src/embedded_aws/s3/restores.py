@@ -47,7 +47,7 @@ class Restore:
 def restore_by_the_clock() -> None:
     """Have copies come and go by the clock; moto's are there at once and stay."""
     S3Response._key_response_post = _posting(S3Response._key_response_post)  # type: ignore[method-assign,assignment]
-    S3Response._get_key = _reading(S3Response._get_key)  # type: ignore[method-assign,assignment]
+    S3Response._get_key = _reading(S3Response._get_key)  # type: ignore[method-assign]
     # What moto asks of an object to say whether it is restored, and for how long.
     FakeKey._expiry = property(_expiry, lambda *_: None)  # type: ignore[assignment]
     FakeKey.status = property(_status, lambda *_: None)  # type: ignore[assignment]
