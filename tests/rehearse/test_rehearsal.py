@@ -33,7 +33,14 @@ from trainshed.orchestrators.batch import faults
 from trainshed.ready_jobs import Work
 from trainshed.rehearse import deployment, rehearsal
 from trainshed.rehearse.deployment import deploy
-from trainshed.rehearse.faults import Behaviour, FaultKind, check_possible, find_fault
+from trainshed.rehearse.faults import (
+    Behaviour,
+    FaultKind,
+    Scene,
+    check_on_spot,
+    check_possible,
+    find_fault,
+)
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, job_path, run_job, with_files_here
 from trainshed.rehearse.workplace import Workplace, workplace
 
@@ -289,7 +296,22 @@ def test_files_that_go_with_the_job_keep_their_names(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("kind", FaultKind)
 def test_every_fault_says_what_must_be_seen(kind: FaultKind) -> None:
-    assert find_fault(kind, Orchestrator.BATCH, "TrainCluster").expected
+    # AWS Batch runs nothing of ours on Spot.
+    spot = kind is FaultKind.SPOT_INTERRUPTION
+    orchestrator = Orchestrator.EC2 if spot else Orchestrator.BATCH
+
+    assert find_fault(kind, orchestrator, "TrainCluster").expected
+
+
+def test_nodes_that_are_not_on_spot_are_not_taken_back(
+    cluster: tuple[EmbeddedAws, Mapping[str, str]],
+) -> None:
+    aws, outputs = cluster
+    region = Region("us-west-2", aws.client)
+    scene = Scene(aws=aws, region=region, cluster="TrainCluster", outputs=outputs, nodes=2)
+
+    with pytest.raises(TrainshedError, match="the nodes of TrainCluster are not on Spot; set"):
+        check_on_spot(scene)
 
 
 def test_the_network_of_the_machine_is_never_cut() -> None:
@@ -331,6 +353,12 @@ def test_more_nodes_than_the_cluster_file_has_are_refused_before_anything_is_syn
     ("orchestrator", "fault", "where"),
     [
         pytest.param("ec2", "missing-image", "batch, eks, and Plain has orchestrator ec2"),
+        pytest.param(
+            "batch",
+            "spot-interruption",
+            "ec2, eks, and Plain has orchestrator batch, where no node is on Spot: AWS Batch runs "
+            "no multi-node jobs there",
+        ),
         pytest.param(
             "eks",
             "missing-log-group",
