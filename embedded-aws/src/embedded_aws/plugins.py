@@ -105,6 +105,20 @@ class Plugin:
         """
         return {}
 
+    def price_list(self) -> Iterable[Mapping[str, Any]]:
+        """Return products of the AWS price list with their terms, as GetProducts has them.
+
+        Those that you return are all that there are.
+        """
+        return ()
+
+    def savings_plan_rates(self) -> Iterable[Mapping[str, Any]]:
+        """Return rates of Savings Plans, as DescribeSavingsPlansOfferingRates has them.
+
+        Their offerings are all that there are.
+        """
+        return ()
+
     def spot_notice_files(self) -> Mapping[str, tuple[str, Callable[[SpotNotice], str]]]:
         """Return the file that an AMI writes at a notice of EC2, by a pattern of the AMI's name.
 

@@ -1,0 +1,1 @@
+"""Savings Plans."""
