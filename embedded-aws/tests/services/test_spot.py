@@ -90,6 +90,23 @@ def test_a_launch_on_spot_is_a_request_that_goes_on_by_itself(
     )
 
 
+def test_requests_of_launches_are_there_beside_those_of_spot_fleets(
+    ec2: Any, launch: Callable[..., dict[str, Any]]
+) -> None:
+    asked = {"ImageId": "ami-0123456789abcdef0", "InstanceType": "t3.micro"}
+    own = ec2.request_spot_instances(SpotPrice="1", LaunchSpecification=asked)
+    [instance] = ec2.run_instances(**launch())["Instances"]
+
+    for request_id in (
+        own["SpotInstanceRequests"][0]["SpotInstanceRequestId"],
+        instance["SpotInstanceRequestId"],
+    ):
+        [found] = ec2.describe_spot_instance_requests(SpotInstanceRequestIds=[request_id])[
+            "SpotInstanceRequests"
+        ]
+        assert found["SpotInstanceRequestId"] == request_id
+
+
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [

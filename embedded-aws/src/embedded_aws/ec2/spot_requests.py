@@ -144,11 +144,11 @@ def _close(instance: Any) -> None:
 
 @action("ec2", "DescribeSpotInstanceRequests")
 def describe_spot_instance_requests(call: Call) -> Any:
-    """List the requests of RunInstances; moto answers where it has some of its own."""
-    if call.backend("ec2").spot_instance_requests:
-        return call.moto()
+    """List the requests of RunInstances; moto answers where only its own ones are meant."""
     ids = call.params.get("SpotInstanceRequestIds", [])
     known = tables.spot_requests(call)
+    if call.backend("ec2").spot_instance_requests and known.keys().isdisjoint(ids or known):
+        return call.moto()
     if missing := [each for each in ids if each not in known]:
         raise _unknown(missing[0])
     rows = [
