@@ -90,7 +90,7 @@ _PRODUCTS = (
         item=IO2,
         service="AmazonEC2",
         filters={"productFamily": "Storage", "volumeApiName": "io2"},
-        usage_type=r"EBS:VolumeUsage\.io2",
+        usage_type="EBS:VolumeUsage.io2",
     ),
     # Public cost tools read the tiers by these usage types, Infracost and AWS Pricing for Google
     # Sheets among them.
@@ -99,9 +99,9 @@ _PRODUCTS = (
             item=item,
             service="AmazonEC2",
             filters={"productFamily": "System Operation", "volumeApiName": "io2"},
-            usage_type=rf"EBS:VolumeP-IOPS\.io2{tier}",
+            usage_type=f"EBS:VolumeP-IOPS.io2{tier}",
         )
-        for (item, _, _), tier in zip(IO2_IOPS_TIERS, ("", r"\.tier2", r"\.tier3"), strict=True)
+        for (item, _, _), tier in zip(IO2_IOPS_TIERS, ("", ".tier2", ".tier3"), strict=True)
     ),
     Product(
         item=NAT_HOUR,
