@@ -319,8 +319,8 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
     "peer lost": (
         failed(ending(197), ending(197), most_attempts=2),
         "015",
-        "a node of the job was lost, lacks a device, or did not come in time, tried 2 of 2 times; "
-        "trainshed job logs job-1 --node 0",
+        "a node of the job was lost or taken back, lacks a device, or did not come in time, "
+        "tried 2 of 2 times; trainshed job logs job-1 --node 0",
     ),
     "killed": (failed(ending(137)), "015", "killed by SIGKILL"),
     "another signal": (failed(ending(139)), "015", "ended by signal 11"),

@@ -79,7 +79,7 @@ def test_a_node_group_is_a_cluster_that_can_be_planned(tmp_path: Path) -> None:
     ("more", "capacity"),
     [
         pytest.param("efaEnabled: true", None, id="on-demand"),
-        pytest.param("spot: true", None, id="spot"),
+        pytest.param("spot: true", {"spot": {}}, id="spot"),
         pytest.param(RESERVED, {"reservation": "cr-12345678"}, id="reservation"),
         pytest.param(
             f"{RESERVED}, placement: {{groupName: mine}}",
@@ -106,8 +106,10 @@ def test_capacity(more: str, capacity: object, tmp_path: Path) -> None:
 
 
 def test_what_is_bought_otherwise_is_said() -> None:
-    assert "# capacity: on demand, in place of spot\n" in cluster_file(
-        eksctl(group("spot: true")), "train"
+    block = "instanceMarketOptions: {marketType: capacity-block}"
+
+    assert "# capacity: on demand, in place of capacity-block\n" in cluster_file(
+        eksctl(group(block)), "train"
     )
 
 

@@ -395,6 +395,19 @@ def test_quotas_are_needed_by_all_clusters_together(fleet: Planner) -> None:
     }
 
 
+def test_a_change_of_the_purchase_is_one_of_price_and_quota(fleet: Planner) -> None:
+    plain = TRAIN + "orchestrator: ec2\n"
+    before, after = fleet(plain), fleet(plain + "capacity: {spot: {max_price: 9.5}}\n")
+    [change] = cluster_changes(before, after, (), ())
+    trn = catalogue.lookup("trn1.32xlarge")
+
+    found = needs(quota_changes(before, after))
+
+    assert facts(change) == {"capacity": ("on-demand", "spot at most 9.5 USD an hour")}
+    assert found[trn.on_demand_quota.code] == (16 * 128, 0)
+    assert found[trn.spot_quota.code] == (0, 16 * 128)
+
+
 def test_clusters_of_amazon_eks_need_quotas_of_it(fleet: Planner) -> None:
     eks = """
 region: us-west-2

@@ -43,7 +43,7 @@ _CODES = {
     "without trainshed-launch, which only our images have",
     137: "the process was killed by SIGKILL, mostly because memory ran out",
     143: "the process was ended by SIGTERM",
-    PEER_LOST: "a node of the job was lost, lacks a device, or did not come in time",
+    PEER_LOST: "a node of the job was lost or taken back, lacks a device, or did not come in time",
 }
 
 

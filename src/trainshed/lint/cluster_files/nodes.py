@@ -48,10 +48,10 @@ def write_nodes(draft: Draft, group: EksctlGroup, instance: InstanceType) -> Non
         draft.note(
             "instance.ami: the channel stable of your own AMIs, which trainshed ami build bakes"
         )
-    _write_capacity(draft, group)
+    _write_capacity(draft, group, instance)
 
 
-def _write_capacity(draft: Draft, group: EksctlGroup) -> None:
+def _write_capacity(draft: Draft, group: EksctlGroup, instance: InstanceType) -> None:
     reservation = value_of(group.reservation)
     placement = value_of(group.placement_group)
     if value_of(group.market) == "capacity-block" and fits(forms.BLOCK.pattern, reservation):
@@ -61,6 +61,8 @@ def _write_capacity(draft: Draft, group: EksctlGroup) -> None:
         if placement:
             draft.set("capacity", "placement_group", placement)
         draft.note("capacity: if that is the id of a Capacity Block, write {capacity_block: ...}")
+    elif value_of(group.purchase) == "spot" and "spot" in instance.usage_classes:
+        draft.set("capacity", {"spot": {}})
     elif reservation or value_of(group.purchase) not in (None, "on-demand"):
         bought = reservation or value_of(group.purchase)
         draft.note(f"capacity: on demand, in place of {bought}")
