@@ -4,8 +4,9 @@ An instance gets a host when the first process is started on it, and loses it wh
 Inferred: how many there may be: each has some processes and threads.
 """
 
+import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from ipaddress import ip_network
@@ -22,6 +23,8 @@ from embedded_aws.trees import remove_tree
 
 _MOST = 512
 _LOOPBACK = "127."
+# EC2 user guide, "Instance metadata service": of each instance. Pods are a hop further.
+_METADATA = ("169.254.169.254", 80)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +76,8 @@ class Hosts:
         self.endpoint = endpoint
         self.folder = folder
         self.credentials = RoleCredentials(endpoint)
+        # Serves a connection to the metadata service of an instance.
+        self.metadata: Callable[[Any, socket.socket], None] | None = None
         self.images = ImageFiles(folder / "images", lock, apart=self.apart)
         self._lock, self._port, self._answer = lock, port, answer
         self._guard = threading.Lock()
@@ -157,6 +162,9 @@ class Hosts:
         if joining and inner:
             for (address, port), answer in inner.services.items():
                 host.serve(address, port, answer)
+        elif joining and self.metadata:
+            answer_about = partial(self.metadata, instance)
+            host.serve(*_METADATA, lambda asking, _: answer_about(asking))
         return host
 
     def _network(self, instance: Any) -> Network:
