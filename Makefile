@@ -72,10 +72,11 @@ dist: setup ## Build the wheels and sdists of trainshed and embedded-aws into di
 
 # The ladder: each rung of it stands alone. From ami-bake on they need root and the guests' roots,
 # and one of them at a time is what two cores carry.
-tools: ## Install the Debian packages that the ladder and the tests in a browser need; as root, on Debian or Ubuntu
+tools: ## Install the Debian packages that the ladder, the tests in a browser and those in a virtual machine need; as root, on Debian or Ubuntu
 	@apt-get update -qq
 	@DEBIAN_FRONTEND=noninteractive xargs apt-get install -y -qq --no-install-recommends \
 		<.ci/apt-packages >/dev/null
+	@scripts/kernel-packages
 
 # Locks of their own: for most machines PyPI has PyTorch with CUDA, several GB. The smaller builds for CPUs of
 # PyTorch's own index have other hashes, and are refused.
@@ -131,7 +132,7 @@ lint: setup $(VENV)/checkov/.installed ## Check style, types, import rules, shel
 	@ruff format --check .
 	@mypy
 	@lint-imports
-	@shellcheck .ci/run scripts/checkov scripts/lint-github scripts/test-bare src/trainshed/fast-node constructs/trainshed_constructs/compute/*.sh
+	@shellcheck .ci/run scripts/checkov scripts/kernel-packages scripts/lint-github scripts/test-bare src/trainshed/fast-node constructs/trainshed_constructs/compute/*.sh
 	@shellcheck -x packer/scripts/*.sh packer/scripts/lib/*.sh containers/shared/*
 	@hadolint --failure-threshold style containers/*/Dockerfile
 	@! command -v packer >/dev/null || packer fmt -check -diff packer

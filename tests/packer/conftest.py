@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import skips
+from kernel_machine import QEMU, KernelMachine, NoKernel
 
 SIZE = 320 * 1024 * 1024
 
@@ -30,3 +31,13 @@ def disks(tmp_path: Path) -> Iterator[list[str]]:
     finally:
         for device in made:
             subprocess.run(["losetup", "--detach", device], check=True)
+
+
+@pytest.fixture(scope="session")
+def kernel_machine(tmp_path_factory: pytest.TempPathFactory) -> KernelMachine:
+    """A virtual machine with a kernel that has md, NFS and others."""
+    skips.unless(QEMU)
+    try:
+        return KernelMachine(tmp_path_factory.mktemp("kernel"))
+    except NoKernel as error:
+        pytest.skip(str(error))
