@@ -1,5 +1,7 @@
 """Members of resource groups, which moto does not have, for groups of capacity reservations.
 
+moto has one region, us-west-1, in the ARN of every group; here it is the group's own.
+
 Resource Groups API reference: GroupResources takes groups of the types `AWS::EC2::HostManagement`,
 `AWS::EC2::CapacityReservationPool` and `AWS::ResourceGroups::ApplicationGroup` alone, of which the
 second is here; what it cannot add is in `Failed`, and the rest is added. Inferred: the words of
@@ -8,7 +10,7 @@ refusals, and the codes in `Failed`.
 
 from typing import Any
 
-from moto.resourcegroups.models import FakeResourceGroup
+from moto.resourcegroups.models import FakeResourceGroup, ResourceGroupsBackend
 from moto.resourcegroups.responses import ResourceGroupsResponse
 from moto.resourcegroups.urls import url_paths
 
@@ -17,6 +19,7 @@ from embedded_aws.ec2.tables import capacity_reservations
 
 _POOL = "AWS::EC2::CapacityReservationPool"
 _RESERVATION = "AWS::EC2::CapacityReservation"
+_REGION_OF_MOTO = ":us-west-1:"
 
 
 @correction
@@ -24,6 +27,22 @@ def route_members() -> None:
     """Add the paths of the operations that moto has no URL for."""
     for path in ("group-resources", "list-group-resources", "ungroup-resources"):
         url_paths[f"{{0}}/{path}$"] = ResourceGroupsResponse.dispatch
+
+
+@correction
+def name_the_region() -> None:
+    """Put the region of a group into its ARN."""
+    original = ResourceGroupsBackend.create_group
+
+    def create_group(self: ResourceGroupsBackend, *args: Any, **fields: Any) -> FakeResourceGroup:
+        group = original(self, *args, **fields)
+        del self.groups.by_arn[group.arn]
+        group.arn = group.arn.replace(_REGION_OF_MOTO, f":{self.region_name}:")
+        self.groups.by_arn[group.arn] = group
+        return group
+
+    # mypy does not know that a method may be replaced; moto offers no other way.
+    ResourceGroupsBackend.create_group = create_group  # type: ignore[method-assign]
 
 
 def reservation_ids(call: Call, group_arn: str) -> list[str]:
@@ -42,6 +61,14 @@ def get_group_configuration(call: Call) -> dict[str, Any]:
     """Say of which types a group is."""
     configuration = _group(call, call.params["Group"]).configuration or []
     return {"GroupConfiguration": {"Configuration": configuration, "Status": "UPDATE_COMPLETE"}}
+
+
+@action("resource-groups", "GetGroup")
+def get_group(call: Call) -> dict[str, Any]:
+    """Describe a group by its ARN too, and not by its name alone."""
+    group = _group(call, call.params.get("Group") or call.params.get("GroupName", ""))
+    described = {"GroupArn": group.arn, "Name": group.name, "Description": group.description}
+    return {"Group": described}
 
 
 @action("resource-groups", "GroupResources")

@@ -214,7 +214,7 @@ class Handler:
             if tags:
                 self._call(request, tagging.tag, {**named, "Tags": tagging.form(tags)})
             if stale:
-                self._call(request, tagging.untag, {**named, "TagKeys": stale})
+                self._call(request, tagging.untag, {**named, tagging.keys: stale})
 
     def _call(
         self,

@@ -42,6 +42,7 @@ class Tagging:
         by: the attribute that names it there; None for the physical id.
         tag: the operation that sets tags.
         untag: the operation that removes them by their keys.
+        keys: its argument with the keys.
         form: makes what the API takes out of names and values.
         more: further arguments of both operations.
     """
@@ -50,5 +51,6 @@ class Tagging:
     by: str | None = None
     tag: str = "TagResource"
     untag: str = "UntagResource"
+    keys: str = "TagKeys"
     form: Callable[[Mapping[str, str]], Any] = tag_list
     more: Mapping[str, str] = field(default_factory=dict)
