@@ -483,7 +483,7 @@ def clients(
                 ]
             },
             {
-                "InstanceTypes": sold,
+                "Filters": [{"Name": "instance-type", "Values": sold}],
                 "ProductDescriptions": ["Linux/UNIX"],
                 "StartTime": since,
                 "EndTime": ANY,

@@ -14,6 +14,15 @@ TYPE = "trn1.32xlarge"
 ZONE = "usw2-az4"
 
 
+def test_a_filter_selects_types_as_the_parameter_does(ec2: Any) -> None:
+    now = datetime.now(UTC)
+    wanted = [{"Name": "instance-type", "Values": ["trn1.32*", "no.such"]}]
+
+    found = ec2.describe_spot_price_history(Filters=wanted, StartTime=now, EndTime=now)
+
+    assert found["SpotPriceHistory"] == history(ec2, StartTime=now, EndTime=now)
+
+
 @pytest.fixture
 def launch(ec2: Any, subnet: str) -> Callable[..., dict[str, Any]]:
     """Describe a launch on Spot with some options."""

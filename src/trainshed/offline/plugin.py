@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +15,7 @@ from trainshed.catalogue.lookup import withdrawn_records
 from trainshed.errors import TrainshedError
 from trainshed.nodes.cells import AGENTS
 from trainshed.nodes.folders import SCRATCH, SPOT_NOTICE, UNFIT_MARK
+from trainshed.offline.example_prices import example_products
 from trainshed.offline.huge_pages import huge_pages
 from trainshed.prices import Purchase, instance_item, load_prices
 from trainshed.region import environment_region
@@ -96,6 +97,10 @@ class TrainshedPlugin(Plugin):
     def spot_notice_files(self) -> dict[str, tuple[str, Callable[[SpotNotice], str]]]:
         """Return the file that spot-watch of our AMIs writes."""
         return {r"trainshed-.+": (SPOT_NOTICE, _spot_notice)}
+
+    def price_list(self) -> Sequence[Mapping[str, Any]]:
+        """Return the prices that trainshed ships, as examples."""
+        return example_products()
 
     def huge_pages(self) -> dict[str, Mapping[str, int]]:
         """Return what the rule of udev of our AMIs reserves."""

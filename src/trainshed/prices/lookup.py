@@ -66,6 +66,14 @@ def load_prices(region: str, own: Path = OWN_FILE) -> PriceList:
     return PriceList(region=region, prices=prices)
 
 
+def shipped_prices() -> tuple[PriceList, ...]:
+    """Return the prices that trainshed ships, of each region by itself."""
+    return tuple(
+        PriceList(region=region, prices=_read_prices("the shipped prices", _shipped(), region))
+        for region in _shipped()
+    )
+
+
 def read(path: Path) -> Records:
     """Return what is in a file of prices, by region and item; nothing when there is no file.
 

@@ -33,25 +33,12 @@ from trainshed.prices.items import (
     unit_of,
 )
 from trainshed.prices.model import Price, Unclear, Unit
-from trainshed.prices.product import Product
+from trainshed.prices.product import UNITS, Product
 from trainshed.prices.reserved import reserved_prices
 from trainshed.prices.storage_products import STORAGE_PRODUCTS
 
 # The price list is served in a few regions, and each has the prices of all.
 PRICE_LIST_REGION = "us-east-1"
-
-# The units' names in the price list, with how many of ours each is: those in the sources of
-# data/prices.json.
-_UNITS: Mapping[Unit, Mapping[str, float]] = {
-    Unit.HOUR: {"Hrs": 1, "hours": 1, "Hours": 1},
-    Unit.GB: {"GB": 1},
-    Unit.GB_MONTH: {"GB-Mo": 1, "GB-month": 1},
-    Unit.IOPS_MONTH: {"IOPS-Mo": 1},
-    Unit.MIBPS_MONTH: {"MiBps-Mo": 1, "GiBps-mo": 1024},
-    Unit.MBPS_MONTH: {"MiBps-Mo": 1},
-    Unit.THOUSAND_REQUESTS: {"Requests": 0.001},
-    Unit.THOUSAND_OBJECTS_MONTH: {"Objects": 0.001},
-}
 
 
 def _lustre(item: str, usage_type: str, **attributes: str) -> Product:
@@ -134,6 +121,11 @@ _PRODUCTS = (
 )
 
 
+def products(instance_types: Iterable[str]) -> tuple[Product, ...]:
+    """Return the products of all items, those of instances among them."""
+    return (*_PRODUCTS, *map(_instance, instance_types))
+
+
 def _instance(instance_type: str) -> Product:
     return Product(
         item=instance_item(Purchase.ON_DEMAND, instance_type),
@@ -161,7 +153,7 @@ def ask(
         today: the day of the answer.
     """
     answers: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
-    for wanted in (*_PRODUCTS, *map(_instance, instance_types)):
+    for wanted in products(instance_types):
         filters = {"regionCode": region, **wanted.filters}
         question = (wanted.service, *map("=".join, filters.items()))
         if question not in answers:
@@ -212,8 +204,8 @@ def _first_tier(offer: Mapping[str, Any], unit: Unit) -> Iterator[float]:
         for dimension in term["priceDimensions"].values():
             usd = float(dimension["pricePerUnit"].get("USD", 0))
             # The first tier of what is free at first costs nothing; then the next one counts.
-            if dimension["unit"] in _UNITS[unit] and usd and _begins(dimension, term):
-                yield round(usd / _UNITS[unit][dimension["unit"]], 10)
+            if dimension["unit"] in UNITS[unit] and usd and _begins(dimension, term):
+                yield round(usd / UNITS[unit][dimension["unit"]], 10)
 
 
 def _begins(dimension: Mapping[str, Any], term: Mapping[str, Any]) -> bool:

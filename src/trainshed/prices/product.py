@@ -1,10 +1,24 @@
-"""A product of the AWS price list, by what tells it from all others."""
+"""A product of the AWS price list, by what tells it from all others, and its units."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainshed.prices.model import Unit
+
+# The units' names in the price list, with how many of ours each is: those in the sources of
+# data/prices.json.
+UNITS: Mapping[Unit, Mapping[str, float]] = {
+    Unit.HOUR: {"Hrs": 1, "hours": 1, "Hours": 1},
+    Unit.GB: {"GB": 1},
+    Unit.GB_MONTH: {"GB-Mo": 1, "GB-month": 1},
+    Unit.IOPS_MONTH: {"IOPS-Mo": 1},
+    Unit.MIBPS_MONTH: {"MiBps-Mo": 1, "GiBps-mo": 1024},
+    Unit.MBPS_MONTH: {"MiBps-Mo": 1},
+    Unit.THOUSAND_REQUESTS: {"Requests": 0.001},
+    Unit.THOUSAND_OBJECTS_MONTH: {"Objects": 0.001},
+}
 # Usage types begin with a code of the region, which us-east-1 leaves out at times.
 REGION_CODE = "(?:[A-Z]+[0-9]?-)?"
 

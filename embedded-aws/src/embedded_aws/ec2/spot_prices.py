@@ -7,6 +7,7 @@ between invented ones. Products other than Linux have no prices.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from functools import cache
 from http import HTTPStatus
@@ -55,7 +56,12 @@ def describe_spot_price_history(call: Call) -> dict[str, Any]:
     params, now = call.params, datetime.now(UTC)
     end = min(params.get("EndTime", now), now)
     start = max(params.get("StartTime", now - _LONGEST), now - _LONGEST)
-    names = params.get("InstanceTypes") or list(INSTANCE_TYPES)
+    filters = params.get("Filters", [])
+    # Types are selected first: the prices of all are many.
+    by_type = [each for each in filters if each["Name"] == "instance-type"]
+    others = [each for each in filters if each not in by_type]
+    named = [{"InstanceType": name} for name in params.get("InstanceTypes") or INSTANCE_TYPES]
+    types = select(replace(call, params={"Filters": by_type}), named, _FILTERS)
     product = next((p for p in params.get("ProductDescriptions", _LINUX) if p in _LINUX), None)
     zones = zone_names(call.region)
     wanted = {params.get("AvailabilityZone"), params.get("AvailabilityZoneId")} - {None}
@@ -68,13 +74,14 @@ def describe_spot_price_history(call: Call) -> dict[str, Any]:
             "SpotPrice": f"{price:.6f}",
             "Timestamp": moment,
         }
-        for name in names
+        for name in (each["InstanceType"] for each in types)
         if product and "spot" in require(name)["SupportedUsageClasses"]
         for zone_id in offering_zone_ids(name, call.region)
         if zone_id in zones and wanted <= {zone_id, zones[zone_id]}
         for moment, price in _changes(call.account, call.region, name, zone_id, start, end)
     ]
-    rows = sorted(select(call, rows, _FILTERS), key=lambda row: row["Timestamp"], reverse=True)
+    rows = select(replace(call, params={"Filters": others}), rows, _FILTERS)
+    rows = sorted(rows, key=lambda row: row["Timestamp"], reverse=True)
     first = int(params.get("NextToken") or 0)
     last = first + params.get("MaxResults", _MOST)
     token = {"NextToken": str(last)} if last < len(rows) else {}
