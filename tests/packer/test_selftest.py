@@ -17,7 +17,7 @@ pytestmark = needs_namespaces
 
 RUNNING = (
     *("chrony", "amazon-ssm-agent", "amazon-cloudwatch-agent", "trainshed-first-boot"),
-    *("trainshed-selftest", "docker", "ecs"),
+    *("trainshed-selftest", "trainshed-spot", "docker", "ecs"),
 )
 PACKAGES = {
     "linux-image": "6.8.0-1.2",

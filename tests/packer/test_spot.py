@@ -1,5 +1,7 @@
 """What a node writes when EC2 says that it takes it back; the metadata service is the test's."""
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -11,6 +13,7 @@ from trainshed.nodes.folders import SPOT, SPOT_NOTICE
 from trainshed_node.errors import NodeError
 from trainshed_node.spot import FILE, FOLDER, Metadata, is_on_spot, read_notice, write_notice
 
+ROOT = Path(__file__).parents[2]
 TOKEN = "the-token"
 # EC2 user guide, "Spot Instance interruption notices", "EC2 instance rebalance recommendations".
 ACTION = '{"action": "terminate", "time": "2026-11-28T06:02:00Z"}'
@@ -73,6 +76,18 @@ def test_only_spot_instances_are_taken_back(metadata: Metadata, said: dict[str, 
 def test_a_metadata_service_that_is_not_there_is_an_error() -> None:
     with pytest.raises(NodeError, match="instance-life-cycle: the metadata service does not"):
         is_on_spot(Metadata("http://127.0.0.1:1"))
+
+
+def test_a_machine_that_is_no_instance_asks_nobody() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "packer/files/opt/trainshed/spot-watch"],
+        env={"EMBEDDED_AWS_NODE": "/nowhere"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_the_file_is_written_once_for_each_notice(tmp_path: Path) -> None:

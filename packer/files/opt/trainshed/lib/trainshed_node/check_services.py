@@ -54,6 +54,7 @@ _SERVICES = (
     Service(("amazon-cloudwatch-agent.service",), runs=False),
     Service(("trainshed-first-boot.service",)),
     Service(("trainshed-selftest.service",), runs=False),
+    Service(("trainshed-spot.service",), runs=False),
     Service(("docker.service",), agents=("ec2", "ecs")),
     Service(("ecs.service",), runs=False, agents=("ecs",)),
     Service(("containerd.service",), agents=("eks",)),
