@@ -86,7 +86,7 @@ def test_a_command_that_does_not_end_is_killed_before_the_deadline(
 ) -> None:
     for number in range(3):
         own = taken.environment if number == 1 else None
-        job.start(number, "sh", "-c", "trap '' TERM; echo running; sleep 60", environment=own)
+        job.start(number, "sh", "-c", "trap '' TERM; echo running; sleep 600", environment=own)
     for node in job.started.values():
         node.wait_until("running")
 
