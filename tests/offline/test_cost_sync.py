@@ -1,5 +1,6 @@
 """`trainshed cost sync` at the embedded AWS, whose prices are those that trainshed ships."""
 
+import os
 import re
 import subprocess
 import sys
@@ -7,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from plugin_package import write_plugin
+from price_list_service import rate
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
@@ -15,12 +18,30 @@ from trainshed.offline.example_prices import example_products
 from trainshed.prices.lookup import PriceList, load_prices, read, shipped_prices
 
 REGIONS = ("us-east-1", "us-west-2")
+RATES = [
+    rate("Compute", 1, "No Upfront", "16.0"),
+    rate("EC2Instance", 3, "All Upfront", "8.0"),
+    rate("EC2Instance", 3, "All Upfront", "1.0", usage="UnusedBox"),
+]
+PLUGIN = f"""
+from embedded_aws.plugins import Plugin
+
+class Rates(Plugin):
+    def savings_plan_rates(self):
+        return {RATES!r}
+
+PLUGIN = Rates()
+"""
 
 
 @pytest.fixture(scope="module")
 def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
-    log = tmp_path_factory.mktemp("prices") / "server.log"
-    server = start(ServerSettings(regions=REGIONS), log=log)
+    """An embedded AWS with the prices that trainshed ships, and some rates of Savings Plans."""
+    folder = tmp_path_factory.mktemp("prices")
+    write_plugin(folder, "rates", PLUGIN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+        server = start(ServerSettings(regions=REGIONS), log=folder / "server.log")
     yield EmbeddedAws(server)
     server.stop()
 
@@ -57,11 +78,12 @@ def of_a_price_list(prices: PriceList) -> dict[str, float]:
 def test_it_reads_the_shipped_prices_as_examples(synced: Path, prices: PriceList) -> None:
     written = read(synced)[prices.region]
 
-    records = {item: record for item, record in written.items() if not item.startswith("spot/")}
-
-    found = {item: record["usd"] for item, record in records.items()}
+    found = {
+        item: record["usd"]
+        for item, record in written.items()
+        if re.match(r"AWS price list, \w+ EXAMPLE", record["source"])
+    }
     assert found == pytest.approx(of_a_price_list(prices), abs=1e-6)
-    assert all(" EXAMPLE" in record["source"] for record in records.values())
 
 
 def test_spot_prices_are_those_of_thirty_days(synced: Path) -> None:
@@ -69,6 +91,16 @@ def test_spot_prices_are_those_of_thirty_days(synced: Path) -> None:
 
     assert price and price.usd_to and 3.68 <= price.usd < price.usd_to <= 3.72
     assert price.source == "EC2 API, DescribeSpotPriceHistory, all zones, 30 days"
+
+
+def test_savings_plans_have_the_rates_of_their_api(synced: Path) -> None:
+    written = read(synced)["us-west-2"]
+
+    found = {item: record["usd"] for item, record in written.items() if "savings-plan" in item}
+    assert found == {
+        "compute-savings-plan-1y-no-upfront/trn1.32xlarge": 16,
+        "ec2-instance-savings-plan-3y-all-upfront/trn1.32xlarge": 8,
+    }
 
 
 def test_usage_types_are_no_patterns() -> None:

@@ -104,7 +104,8 @@ def _spot_prices(region: Region, now: datetime, today: date) -> dict[str, Price]
         "ec2",
         "describe_spot_price_history",
         "SpotPriceHistory",
-        # The parameter InstanceTypes refuses types that EC2 no longer has; a filter does not.
+        # Inferred: the parameter InstanceTypes refuses types that EC2 no longer lists, as that of
+        # DescribeInstanceTypes does. A filter refuses none.
         Filters=[{"Name": "instance-type", "Values": sold}],
         ProductDescriptions=[_LINUX],
         StartTime=now - timedelta(days=_SPOT_DAYS),
