@@ -5,29 +5,49 @@ from collections.abc import Callable
 from pathlib import Path
 
 import job_bench
+import pytest
 
 from embedded_aws.job_settings import JobSettings
 from trainshed.plan import plan_fleet
 from trainshed.spec import ClusterSpec
 
 
-def test_each_node_has_its_volumes_and_they_go_with_it(
-    publish_ami: Callable[..., str], synthesise: Callable[..., Path], tmp_path: Path
-) -> None:
-    spec = ClusterSpec.model_validate(
+def cluster(orchestrator: str) -> ClusterSpec:
+    ebs = {"gib": 2000, "throughput": 4000}
+    return ClusterSpec.model_validate(
         {
             "name": "InfCluster",
             "region": "us-west-2",
-            "orchestrator": "ec2",
-            "instance": {
-                "type": "inf2.48xlarge",
-                "scratch": {"ebs": {"gib": 2000, "throughput": 4000}},
-            },
+            "orchestrator": orchestrator,
+            "instance": {"type": "inf2.48xlarge", "scratch": {"ebs": ebs}},
         }
     )
+
+
+@pytest.mark.parametrize("orchestrator", ["batch", "ec2", "eks"])
+def test_nodes_of_every_orchestrator_are_launched_with_them_and_told_of_them(
+    synthesise: Callable[..., Path], orchestrator: str
+) -> None:
+    assembly = synthesise(plan_fleet([cluster(orchestrator)]))
+
+    template = json.loads((assembly / "InfCluster.template.json").read_text())
+    [data] = (
+        each["Properties"]["LaunchTemplateData"]
+        for each in template["Resources"].values()
+        if each["Type"] == "AWS::EC2::LaunchTemplate"
+    )
+    devices = [each["DeviceName"] for each in data["BlockDeviceMappings"]]
+    assert devices == ["/dev/xvda", "/dev/sdf", "/dev/sdg"]
+    told = '\\"scratch_devices\\": [\\"/dev/sdf\\", \\"/dev/sdg\\"]'
+    assert told in json.dumps(data["UserData"])
+
+
+def test_each_node_has_its_volumes_and_they_go_with_it(
+    publish_ami: Callable[..., str], synthesise: Callable[..., Path], tmp_path: Path
+) -> None:
     with job_bench.job_aws(tmp_path, JobSettings(loopback=True, speed=60)) as aws:
         publish_ami(aws, "neuron/ec2")
-        assembly = synthesise(plan_fleet([spec]))
+        assembly = synthesise(plan_fleet([cluster("ec2")]))
         for name in ("InfPrerequisites", "InfNetwork", "InfCluster"):
             template = json.loads((assembly / f"{name}.template.json").read_text())
             aws.deploy(template, stack_name=name)
