@@ -37,8 +37,14 @@ DOCKER = Contents(
         ),
     }
 )
+# With a process behind the mount, as efs-proxy and Mountpoint are.
 LUSTRE = Contents(
-    files={"/sbin/mount.lustre": program('exec mount -t tmpfs -o mode=0755 "$1" "$2"\n')}
+    files={
+        "/sbin/mount.lustre": program(
+            "(exec -a behind-the-mount sleep infinity) </dev/null >/dev/null 2>&1 &\n"
+            'exec mount -t tmpfs -o mode=0755 "$1" "$2"\n'
+        )
+    }
 )
 # As 10-base, 50-ecs and 60-first-boot do; what they install besides does not matter here.
 BAKE = """
@@ -270,6 +276,14 @@ def test_nothing_is_ordered_in_a_circle(node: Guest) -> None:
 
     assert "trainshed-first-boot.service" in journal
     assert "ordering cycle" not in journal
+
+
+def test_what_serves_a_mount_outlives_a_restart_of_the_first_boot(node: Guest) -> None:
+    serving = node.ssh("pgrep --full ^behind-the-mount")
+
+    node.ssh("sudo systemctl restart trainshed-first-boot && sudo systemctl start ecs")
+
+    assert node.ssh("pgrep --full ^behind-the-mount") == serving
 
 
 def test_an_agent_does_not_start_again_once_its_data_is_gone(node: Guest) -> None:

@@ -311,7 +311,7 @@ def test_an_image_without_a_lustre_client_fails_at_once_and_holds_what_runs_jobs
         ([], "is not a JSON object"),
         (
             {"regions": "x"},
-            "does not know regions; known are cluster, devices, efs, kubernetes,",
+            "does not know regions; known are bucket, cluster, devices, efs,",
         ),
         ({"cluster": "", "region": "x"}, "cluster must be a text and is ''"),
         ({"cluster": "Train"}, "region must be a text"),

@@ -15,10 +15,15 @@ from node_root import NodeRoot, needs_namespaces
 
 pytestmark = needs_namespaces
 
+FIRST_BOOT = "/opt/trainshed/first-boot"
 VALUES = {
     "/trainshed/efs/train/file-system-id": "fs-0123456789abcdef0",
     "/trainshed/lustre/train/dns-name": "fs-1.fsx.us-west-2.amazonaws.com",
     "/trainshed/lustre/train/mount-name": "abcdefgh",
+    "/trainshed/openzfs/train/dns-name": "fs-2.fsx.us-west-2.amazonaws.com",
+    "/trainshed/openzfs/train/volume-path": "/fsx/home",
+    "/trainshed/bucket/train/bucket-name": "train-data",
+    "/trainshed/bucket/train/prefix": "corpus/2026/",
 }
 LUSTRE = {
     "mount": "/fsx",
@@ -26,11 +31,23 @@ LUSTRE = {
     "mount_name_parameter": "/trainshed/lustre/train/mount-name",
 }
 EFS = {"mount": "/home", "file_system_id_parameter": "/trainshed/efs/train/file-system-id"}
+OPENZFS = {
+    "mount": "/home",
+    "dns_name_parameter": "/trainshed/openzfs/train/dns-name",
+    "volume_path_parameter": "/trainshed/openzfs/train/volume-path",
+}
+BUCKET = {"mount": "/data", "bucket_name_parameter": "/trainshed/bucket/train/bucket-name"}
 # As mount(8) of the stand-in: the last word is the mount point.
 MOUNT = """echo "mount $*" >>/run/calls
 for path; do :; done
-case $2 in lustre|efs) exec /usr/bin/mount -t tmpfs -o mode=0755%s none "$path" ;; esac
+case $2 in lustre|efs|nfs|mount-s3) exec /usr/bin/mount -t tmpfs -o mode=0755%s none "$path" ;; esac
 exec /usr/bin/mount "$@"
+"""
+# A file system of FUSE whose process has ended, as Mountpoint's may.
+FUSE_WITHOUT_PROCESS = """import ctypes, os, sys
+device = os.open("/dev/fuse", os.O_RDWR)
+options = f"fd={device},rootmode=40000,user_id=0,group_id=0"
+sys.exit(ctypes.CDLL(None).mount(b"none", sys.argv[1].encode(), b"fuse", 0, options.encode()))
 """
 USERS = """root:x:0:0:root:/root:/bin/bash
 ec2-user:x:1000:1000::/home/ec2-user:/bin/bash
@@ -45,7 +62,7 @@ def machine(tmp_path: Path) -> NodeRoot:
     parameters = [{"Name": name, "Value": value} for name, value in VALUES.items()]
     made.command("systemctl", "")
     made.command("aws", f"cat <<'EOF'\n{json.dumps({'Parameters': parameters})}\nEOF\n")
-    for client in ("mount.lustre", "mount.efs"):
+    for client in ("mount.lustre", "mount.efs", "mount.nfs", "mount.mount-s3"):
         made.command(client, "")
     made.command("mount", MOUNT % "")
     made.write("etc/passwd", USERS)
@@ -54,14 +71,17 @@ def machine(tmp_path: Path) -> NodeRoot:
 
 
 def boot(
-    machine: NodeRoot, storage: Mapping[str, object], then: str = "true"
+    machine: NodeRoot,
+    storage: Mapping[str, object],
+    then: str = "true",
+    times: int = 1,
 ) -> tuple[int, str, str, list[str]]:
     """Boot with some storage; return the exit code, what was said, and the calls of mount(8)."""
     document = {"region": "us-west-2", "scratch": False, **storage}
     machine.write("etc/trainshed/first-boot.json", json.dumps(document))
     calls = machine.path / "run/calls"
     calls.write_text("")
-    done = machine.shell(f"/opt/trainshed/first-boot && {{ {then}; }}")
+    done = machine.shell(f"{'; '.join([FIRST_BOOT] * times)} && {{ {then}; }}")
     return done.returncode, done.stdout, done.stderr, calls.read_text().splitlines()
 
 
@@ -72,12 +92,67 @@ def test_efs_is_mounted_through_tls_by_its_id(machine: NodeRoot) -> None:
     assert calls == ["mount -t efs -o tls,noatime,_netdev fs-0123456789abcdef0:/ /home"]
 
 
-def test_every_kind_is_mounted_and_holds_what_runs_jobs(machine: NodeRoot) -> None:
-    code, _, error, calls = boot(machine, {"efs": EFS, "lustre": LUSTRE})
+def test_a_volume_of_openzfs_is_mounted_over_several_connections(machine: NodeRoot) -> None:
+    code, _, error, calls = boot(machine, {"openzfs": OPENZFS})
 
     assert code == 0, error
-    assert [call.split()[2] for call in calls] == ["lustre", "efs"]
-    for kind, path in (("lustre", "/fsx"), ("efs", "/home")):
+    assert calls == [
+        "mount -t nfs -o nfsvers=4.2,nconnect=16,rsize=1048576,wsize=1048576,timeo=600,noatime,"
+        "_netdev fs-2.fsx.us-west-2.amazonaws.com:/fsx/home /home"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "source"),
+    [
+        ({}, "s3://train-data/"),
+        (
+            {"prefix_parameter": "/trainshed/bucket/train/prefix"},
+            "s3://train-data/corpus/2026/",
+        ),
+    ],
+)
+def test_a_bucket_is_mounted_to_be_read_by_every_user(
+    machine: NodeRoot, more: dict[str, str], source: str
+) -> None:
+    machine.command("mount", MOUNT % ",ro")
+
+    code, said, error, calls = boot(machine, {"bucket": {**BUCKET, **more}})
+
+    assert code == 0, error
+    assert calls == [f"mount -t mount-s3 -o _netdev,nosuid,nodev,ro,allow-other {source} /data"]
+    assert "WARNING" not in said
+
+
+def test_a_bucket_whose_process_has_ended_fails_each_boot(machine: NodeRoot) -> None:
+    skips.unless(root="another user may not use /dev/fuse with mount(2)")
+    machine.write("run/fuse.py", FUSE_WITHOUT_PROCESS)
+    machine.command("mount", "exec /usr/bin/python3 /run/fuse.py /data\n")
+
+    code, _, error, _ = boot(machine, {"bucket": BUCKET}, times=2)
+
+    gone = "(Transport endpoint is not connected)"
+    assert code == 1
+    first, second = error.splitlines()
+    assert first.startswith(f"trainshed: ERROR: /data: cannot be read {gone}; ")
+    assert second.startswith(f"trainshed: ERROR: /data: is mounted and does not answer {gone}; ")
+
+
+def test_every_kind_is_mounted_and_holds_what_runs_jobs(machine: NodeRoot) -> None:
+    openzfs = {**OPENZFS, "mount": "/zfs"}
+
+    code, _, error, calls = boot(
+        machine, {"bucket": BUCKET, "efs": EFS, "lustre": LUSTRE, "openzfs": openzfs}
+    )
+
+    assert code == 0, error
+    assert [call.split()[2] for call in calls] == ["lustre", "efs", "nfs", "mount-s3"]
+    for kind, path in (
+        ("lustre", "/fsx"),
+        ("efs", "/home"),
+        ("openzfs", "/zfs"),
+        ("bucket", "/data"),
+    ):
         drop_in = machine.path / f"run/systemd/system/kubelet.service.d/trainshed-{kind}.conf"
         assert f"AssertPathIsMountPoint={path}\n" in drop_in.read_text()
 
@@ -110,7 +185,9 @@ def test_a_home_folder_that_is_there_stays_as_it_is(machine: NodeRoot) -> None:
     assert said.splitlines()[-1] == "711"
 
 
-@pytest.mark.parametrize(("kind", "storage"), [("efs", EFS), ("lustre", LUSTRE)])
+@pytest.mark.parametrize(
+    ("kind", "storage"), [("efs", EFS), ("lustre", LUSTRE), ("openzfs", OPENZFS)]
+)
 def test_storage_that_takes_no_writes_fails_the_boot(
     machine: NodeRoot, kind: str, storage: dict[str, str]
 ) -> None:

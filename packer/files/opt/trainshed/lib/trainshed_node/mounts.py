@@ -8,10 +8,13 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from trainshed_node.bucket import BucketClient
 from trainshed_node.efs import EfsClient
 from trainshed_node.errors import NodeError
 from trainshed_node.homes import HOME, make_homes
 from trainshed_node.lustre import LustreClient
+from trainshed_node.openzfs import OpenZfsClient
+from trainshed_node.read_probe import must_be_readable
 from trainshed_node.settings import Mount
 from trainshed_node.storage_client import Log, StorageClient
 from trainshed_node.system import Finished, has_command, run
@@ -19,7 +22,12 @@ from trainshed_node.write_probe import must_be_writable
 
 # What runs jobs; each has a drop-in of the AMI that makes it wait for the first boot.
 HELD = ("ecs.service", "kubelet.service", "snap.kubelet-eks.daemon.service")
-_CLIENTS: Mapping[str, StorageClient] = {"lustre": LustreClient(), "efs": EfsClient()}
+CLIENTS: Mapping[str, StorageClient] = {
+    "lustre": LustreClient(),
+    "efs": EfsClient(),
+    "openzfs": OpenZfsClient(),
+    "bucket": BucketClient(),
+}
 _PAUSE_SECONDS = 10
 # Owner, group and mode of the root of a new file system.
 _NEW_ROOT = (0, 0, 0o755)
@@ -31,27 +39,41 @@ class NotYet(Exception):
 
 
 def set_up_mount(mount: Mount, region: str, log: Log) -> None:
-    """Mount shared storage, waiting for what is not there yet, and see that it takes writes.
+    """Mount shared storage, waiting for what is not there yet, and see that it can be used.
 
     Compute and storage are deployed side by side: the parameters appear when the storage is ready,
     and its DNS name may lag behind.
 
     Raises:
-        NodeError: it can never be mounted, was not within `wait_seconds`, or takes no writes.
+        NodeError: it can never be mounted, was not within `wait_seconds`, or cannot be used.
     """
+    client = CLIENTS[mount.kind]
     _hold(mount)
-    if Path(mount.path).is_mount():
+    if _is_mounted(Path(mount.path)):
         log(f"{mount.path}: is mounted already")
     else:
-        _mount_and_tune(mount, region, log)
+        _mount_and_tune(mount, client, region, log)
+    if client.read_only:
+        must_be_readable(Path(mount.path))
+        return
     _let_jobs_write(Path(mount.path), log)
     must_be_writable(Path(mount.path), log)
     if mount.path == HOME:
         make_homes(log)
 
 
-def _mount_and_tune(mount: Mount, region: str, log: Log) -> None:
-    client = _CLIENTS[mount.kind]
+def _is_mounted(path: Path) -> bool:
+    try:
+        return path.is_mount()
+    except OSError as error:
+        raise NodeError(
+            str(path),
+            f"is mounted and does not answer ({error.strerror}); `umount --lazy {path}`, then "
+            "`systemctl restart trainshed-first-boot`",
+        ) from None
+
+
+def _mount_and_tune(mount: Mount, client: StorageClient, region: str, log: Log) -> None:
     for command, missing in {"aws": "AWS CLI", **client.programs}.items():
         if not has_command(command):
             raise NodeError(mount.path, f"this AMI has no {missing}; bake it with one")

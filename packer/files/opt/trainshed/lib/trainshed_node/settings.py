@@ -21,7 +21,11 @@ _WAIT_SECONDS = 1800
 _PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "lustre": ("dns_name", "mount_name"),
     "efs": ("file_system_id",),
+    "openzfs": ("dns_name", "volume_path"),
+    "bucket": ("bucket_name",),
 }
+# Those that storage may do without.
+_OPTIONAL: Mapping[str, tuple[str, ...]] = {"bucket": ("prefix",)}
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,10 @@ def _mounts(document: dict[str, Any], where: str) -> Iterator[Mount]:
 
 def _mount(kind: str, entry: dict[str, Any], where: str) -> Mount:
     keys = {what: f"{what}_parameter" for what in _PARAMETERS[kind]}
-    _only(entry, {"mount", *keys.values(), "wait_seconds", "efa_interfaces"}, where)
+    optional = {what: f"{what}_parameter" for what in _OPTIONAL.get(kind, ())}
+    known = {*keys.values(), *optional.values()}
+    _only(entry, {"mount", *known, "wait_seconds", "efa_interfaces"}, where)
+    keys |= {what: key for what, key in optional.items() if key in entry}
     path = text(entry, "mount", where)
     if not path.startswith("/") or path == "/":
         raise NodeError(where, f"mount must be an absolute path, not {path!r}; correct it")

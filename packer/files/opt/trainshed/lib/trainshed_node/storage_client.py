@@ -18,11 +18,13 @@ class StorageClient(ABC):
         programs: what the AMI must have for it, by the command that each brings.
         file_system_type: of mount(8).
         options: of mount(8).
+        read_only: jobs read it and never write to it.
     """
 
     programs: ClassVar[Mapping[str, str]]
     file_system_type: ClassVar[str]
     options: ClassVar[str]
+    read_only: ClassVar[bool] = False
 
     @abstractmethod
     def source(self, values: Mapping[str, str]) -> str:

@@ -1,0 +1,26 @@
+"""The client of Amazon S3: Mountpoint, which shows objects as files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from trainshed_node.storage_client import StorageClient
+
+
+class BucketClient(StorageClient):
+    """Mounts a bucket, or a prefix of it, to be read.
+
+    Follows Mountpoint's guide, "Automatically mounting an S3 bucket at boot": without the first
+    three options it refuses, without `allow-other` only root sees the files. It takes the node's
+    own role, and finds the bucket's region itself.
+    """
+
+    programs: ClassVar[Mapping[str, str]] = {"mount.mount-s3": "Mountpoint for Amazon S3"}
+    file_system_type = "mount-s3"
+    options = "_netdev,nosuid,nodev,ro,allow-other"
+    read_only = True
+
+    def source(self, values: Mapping[str, str]) -> str:
+        """Return the address of the objects; a prefix ends with a slash."""
+        return f"s3://{values['bucket_name']}/{values.get('prefix', '')}"
