@@ -1,6 +1,7 @@
 """What was asked, exactly as asked, and where in the file. Knows nothing of AWS."""
 
 from trainshed.orchestrators import Orchestrator
+from trainshed.spec.calendar import Calendar, WindowSpec
 from trainshed.spec.errors import SpecError
 from trainshed.spec.files import ami_pipeline_file, cluster_files
 from trainshed.spec.findings import FindingsSpec
@@ -34,6 +35,7 @@ __all__ = [
     "AmiPipelineSpec",
     "BucketAccess",
     "BucketGrant",
+    "Calendar",
     "CapacityBlock",
     "ClusterSpec",
     "Compression",
@@ -58,6 +60,7 @@ __all__ = [
     "StorageSpec",
     "TrainingSpec",
     "VolumeType",
+    "WindowSpec",
     "ami_pipeline_file",
     "cluster_files",
     "read_ami_pipeline",
