@@ -48,7 +48,6 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
         else None,
         update_timeout=cdk.Duration.hours(plan.update_timeout_hours),
         capacity_block=cluster.capacity.kind is CapacityKind.CAPACITY_BLOCK,
-        waits_for_window=bool(cluster.capacity.calendar),
         buckets=cluster.job_access.buckets,
         policies=cluster.job_access.policies,
     )

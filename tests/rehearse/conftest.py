@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rehearse_project import write_app
 
 from trainshed.plan import Fleet, load_fleet
 
@@ -14,10 +15,6 @@ region: us-west-2
 orchestrator: eks
 instance: {type: trn1.32xlarge, nodes: {max: 2}}
 kubernetes: {version: "1.35", access: [{role: Operator, policy: cluster-admin}]}
-"""
-APP = """
-import os, shutil
-shutil.copytree({!r}, os.environ["CDK_OUTDIR"], dirs_exist_ok=True)
 """
 
 
@@ -48,8 +45,3 @@ def eks_project(
     logs.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(logs))
     return tmp_path
-
-
-def write_app(folder: Path, assembly: Path) -> None:
-    (folder / "app.py").write_text(APP.format(str(assembly)))
-    (folder / "cdk.json").write_text('{"app": "python3 app.py"}')

@@ -90,6 +90,14 @@ class Plugin:
         """
         return {}
 
+    def shared_mounts(self) -> Mapping[str, Callable[[bytes], Mapping[str, Sequence[str]]]]:
+        """Return how to read what an AMI mounts at its boot by a pattern of the AMI's name.
+
+        A function returns from the user data of an instance, by where it is mounted, the names of
+        the SSM parameters that say what: one of them has the id of a file system of EFS or FSx.
+        """
+        return {}
+
     def power_off_marks(self) -> Mapping[str, str]:
         """Return the file at which an AMI powers itself off by a pattern of the AMI's name.
 

@@ -5,10 +5,7 @@ calls to AWS, with the role of the node: it reads the parameters of the mounts, 
 and signals CloudFormation. There are no devices to check, no disks and no mount.
 """
 
-import email
-import json
 import os
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +15,7 @@ from typing import Any
 from trainshed.aws import Region
 from trainshed.errors import Failure, TrainshedError
 from trainshed.files import read_bytes
-from trainshed.plan import StorageKind
+from trainshed.offline.boot_settings import mounts, read_settings
 
 _BOOT_TAG = "trainshed:boot"
 
@@ -35,24 +32,11 @@ def main() -> None:
         sys.exit(f"trainshed: ERROR: {error}")
 
 
-def read_settings(user_data: bytes) -> dict[str, Any] | None:
-    """Return the settings of the first boot, or None when the user data is not trainshed's."""
-    for part in email.message_from_bytes(user_data).walk():
-        if part.get_content_type() != "text/cloud-boothook":
-            continue
-        for line in str(part.get_payload()).splitlines():
-            name, equals, value = line.partition("=")
-            if equals and name == "SETTINGS":
-                found: dict[str, Any] = json.loads("".join(shlex.split(value)))
-                return found
-    return None
-
-
 def _boot(region: Region, instance: str, settings: dict[str, Any]) -> None:
-    for mount in (settings[kind] for kind in StorageKind if kind in settings):
-        names = [name for key, name in mount.items() if key.endswith("_parameter")]
+    for mount in mounts(settings):
+        names = list(mount.parameters)
         if missing := region.call("ssm", "get_parameters", Names=names)["InvalidParameters"]:
-            raise Failure(f"{mount['mount']}: not mounted: SSM has no {', '.join(missing)}")
+            raise Failure(f"{mount.path}: not mounted: SSM has no {', '.join(missing)}")
     # As there: what cannot be sent is said, and holds up nothing. A stack that is there takes no
     # signal of a node that is replaced.
     if settings.get("cluster"):

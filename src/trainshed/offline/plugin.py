@@ -15,6 +15,7 @@ from trainshed.catalogue.lookup import withdrawn_records
 from trainshed.errors import TrainshedError
 from trainshed.nodes.cells import AGENTS
 from trainshed.nodes.folders import SCRATCH, SPOT_NOTICE, UNFIT_MARK
+from trainshed.offline.boot_settings import mounts, read_settings
 from trainshed.offline.example_prices import example_products
 from trainshed.offline.huge_pages import huge_pages
 from trainshed.prices import Purchase, instance_item, load_prices
@@ -77,6 +78,10 @@ class TrainshedPlugin(Plugin):
     def instance_store_mounts(self) -> dict[str, str]:
         """Return where the first boot of an AMI of ours mounts the instance store."""
         return {r"trainshed-.+": SCRATCH}
+
+    def shared_mounts(self) -> dict[str, Callable[[bytes], Mapping[str, Sequence[str]]]]:
+        """Return how the settings of the first boot of our AMIs are read."""
+        return {r"trainshed-.+": _shared_mounts}
 
     def power_off_marks(self) -> dict[str, str]:
         """Return the mark at which nodes of an AMI of ours power off."""
@@ -146,6 +151,11 @@ def _spot_notice(notice: SpotNotice) -> str:
     if notice.terminate:
         return f"{notice.terminate:{_TIME}} interruption\n"
     return f"{notice.rebalance + _NOTICE:{_TIME}} rebalance\n" if notice.rebalance else ""
+
+
+def _shared_mounts(user_data: bytes) -> Mapping[str, Sequence[str]]:
+    """Return the parameters of each mount of a node, by where it is."""
+    return {each.path: each.parameters for each in mounts(read_settings(user_data) or {})}
 
 
 PLUGIN = TrainshedPlugin()

@@ -1,7 +1,6 @@
 """What was asked, exactly as asked, and where in the file. Knows nothing of AWS."""
 
 from trainshed.orchestrators import Orchestrator
-from trainshed.spec.calendar import Calendar, WindowSpec
 from trainshed.spec.errors import SpecError
 from trainshed.spec.files import ami_pipeline_file, cluster_files
 from trainshed.spec.findings import FindingsSpec
@@ -35,7 +34,6 @@ __all__ = [
     "AmiPipelineSpec",
     "BucketAccess",
     "BucketGrant",
-    "Calendar",
     "CapacityBlock",
     "ClusterSpec",
     "Compression",
@@ -60,7 +58,6 @@ __all__ = [
     "StorageSpec",
     "TrainingSpec",
     "VolumeType",
-    "WindowSpec",
     "ami_pipeline_file",
     "cluster_files",
     "read_ami_pipeline",

@@ -40,6 +40,7 @@ from embedded_aws.hosts.hosts import Hosts, NoHost
 from embedded_aws.hosts.process import Command, Listener
 from embedded_aws.hosts.start_problems import runc_problem
 from embedded_aws.iam.roles import can_assume
+from embedded_aws.shared_storage import NotMounted, mounted_storage
 
 _EXITED = "Essential container in task exited"
 _NOT_STARTED = "Task failed to start"
@@ -189,7 +190,10 @@ class Attempt:
                 self._hosts.images,
                 own,
                 instance_files(node.instance, disk),
-                mounted_store(node.instance, disk),
+                {
+                    **mounted_store(node.instance, disk),
+                    **mounted_storage(node.instance, self._hosts),
+                },
             )
             environment = {
                 **node.environment(
@@ -202,7 +206,7 @@ class Attempt:
                 **self._credentials(node),
             }
             log = JobLog(self.job.call, node.container, self.job.definition, node.task)
-        except TaskRefused as refused:
+        except (TaskRefused, NotMounted) as refused:
             self._end_node(node, None, str(refused), _NOT_STARTED)
             return
         node.log = log

@@ -75,7 +75,7 @@ def job_files(
 def _volumes(
     properties: Mapping[str, Any], folder: Path, root: Path, mounted: Mapping[str, Path]
 ) -> list[Bound]:
-    sources = {}
+    sources, of_node = {}, set()
     for number, volume in enumerate(properties.get("volumes", [])):
         path = volume.get("host", {}).get("sourcePath", "")
         source = node_folder(path, root, mounted)
@@ -83,11 +83,14 @@ def _volumes(
             source = folder / f"volume-{number}"
             source.mkdir()
         sources[volume["name"]] = str(source)
+        if path in mounted:
+            of_node.add(volume["name"])
     return [
         Bound(
             source=sources[mount["sourceVolume"]],
             target=mount["containerPath"],
             read_only=mount.get("readOnly", False),
+            mounted=mount["sourceVolume"] in of_node,
         )
         for mount in properties.get("mountPoints", [])
     ]

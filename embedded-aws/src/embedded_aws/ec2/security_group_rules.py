@@ -72,3 +72,10 @@ def _no_such_rule(rule_id: str) -> Refusal:
         "InvalidSecurityGroupRuleId.NotFound",
         f"The security group rule ID '{rule_id}' does not exist",
     )
+
+
+def covers(rule: Any, port: int) -> bool:
+    """Whether a rule of moto's is for a TCP port."""
+    if rule.ip_protocol == "-1":
+        return True
+    return bool(rule.ip_protocol == "tcp" and rule.from_port <= port <= rule.to_port)

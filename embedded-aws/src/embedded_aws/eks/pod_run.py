@@ -46,6 +46,7 @@ from embedded_aws.hosts.hosts import Hosts, Inner, NoHost
 from embedded_aws.hosts.process import Command, Listener
 from embedded_aws.iam.roles import can_assume
 from embedded_aws.kubernetes.client import ApiClient, ApiRefusal
+from embedded_aws.shared_storage import NotMounted, mounted_storage
 from embedded_aws.trees import remove_tree
 
 _AGENT = "eks-pod-identity-agent"
@@ -297,7 +298,7 @@ class PodRun:
         disk = self._hosts.disk(self.instance)
         root = instance_files(self.instance, disk)
         if self._volumes is None:
-            node = NodeFiles(root=root, mounted=mounted_store(self.instance, disk))
+            node = self._node_files(disk, root)
             self._volumes = make_volumes(self._client, self.pod, self._folder, node)
             self._update_at = time.monotonic() + seconds_here(_UPDATE_SECONDS)
         refuse_unknown(container.spec, self.pod["spec"])
@@ -326,6 +327,14 @@ class PodRun:
                 ended=partial(self._note_end, container, log),
             ),
         )
+
+    def _node_files(self, disk: Path, root: Path) -> NodeFiles:
+        """Return where the files of the pod's node are."""
+        try:
+            shared = mounted_storage(self.instance, self._hosts)
+        except NotMounted as reason:
+            raise Waits("ContainerCreating", str(reason)) from reason
+        return NodeFiles(root=root, mounted={**mounted_store(self.instance, disk), **shared})
 
     def _host(self) -> Host:
         if self.place.of_node:

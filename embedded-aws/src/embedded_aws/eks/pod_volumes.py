@@ -47,11 +47,13 @@ class Volume:
         folder: with its files; None for one in memory.
         mib: size of one in memory.
         read_only: containers cannot write to it, whatever they ask for.
+        mounted: its node mounts it.
     """
 
     folder: Path | None = None
     mib: int = 0
     read_only: bool = False
+    mounted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +154,7 @@ def mounts(container: _Object, volumes: Mapping[str, Volume]) -> tuple[list[Boun
                 source=str(source),
                 target=each["mountPath"],
                 read_only=volume.read_only or each.get("readOnly", False),
+                mounted=volume.mounted,
             )
         )
     # One in place of the usual one at /dev/shm.
@@ -166,9 +169,11 @@ def _volume(
     if kind == "emptyDir" and source.get("medium") == "Memory":
         return Volume(mib=_mib(source.get("sizeLimit")))
     if kind == "hostPath":
-        return Volume(folder=_of_node(source["path"], source.get("type", ""), folder, node))
+        own = _of_node(source["path"], source.get("type", ""), folder, node)
+        return Volume(folder=own, mounted=own in node.mounted.values())
     if kind == "persistentVolumeClaim":
-        return Volume(folder=_of_claim(client, pod, source["claimName"], folder, node))
+        own = _of_claim(client, pod, source["claimName"], folder, node)
+        return Volume(folder=own, mounted=own in node.mounted.values())
     if kind not in ("emptyDir", *_FILES):
         raise Waits(
             "ContainerCreating",

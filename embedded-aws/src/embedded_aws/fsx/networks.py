@@ -6,6 +6,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal
+from embedded_aws.ec2.security_group_rules import covers
 from embedded_aws.ec2.subnets import subnet_of
 
 
@@ -42,7 +43,7 @@ class Network:
         They do by one of the groups, or by a range that holds the subnet.
         """
         return any(
-            _covers(rule, port)
+            covers(rule, port)
             and (
                 rule.source_group.get("GroupId") in self.group_ids
                 or (
@@ -86,9 +87,3 @@ def network_of(call: Call, kind: str) -> Network:
 def invalid_network(message: str) -> Refusal:
     """Return the refusal of a network."""
     return Refusal("InvalidNetworkSettings", message)
-
-
-def _covers(rule: Any, port: int) -> bool:
-    if rule.ip_protocol == "-1":
-        return True
-    return bool(rule.ip_protocol == "tcp" and rule.from_port <= port <= rule.to_port)

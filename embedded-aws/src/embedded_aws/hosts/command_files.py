@@ -17,6 +17,7 @@ from embedded_aws.hosts.container_mounts import Bound, Files, Memory
 from embedded_aws.hosts.environment import own_path
 from embedded_aws.hosts.found_images import NotPulled, find_image
 from embedded_aws.hosts.image_files import ImageFiles
+from embedded_aws.hosts.machine_files import machine_container
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -62,7 +63,7 @@ class CommandFiles:
         said: which files these are, for the log.
         words: program and arguments.
         variables: those that come before all others.
-        container: None for this machine's own files.
+        container: None for this machine's own files alone.
     """
 
     said: str
@@ -89,9 +90,9 @@ def command_files(
     """
     found = find_image(call, wanted.image)
     if found.stored is None:
-        return _own_files(wanted, folder, root, found.absence)
+        return _own_files(wanted, folder, root, found.absence, images)
     if why := images.unavailable:
-        return _own_files(wanted, folder, root, why)
+        return _own_files(wanted, folder, root, why, images)
     try:
         image = images.unpacked(found.stored)
         below = images.place(image, folder)
@@ -123,7 +124,9 @@ def command_files(
     )
 
 
-def _own_files(wanted: WantedContainer, folder: Path, root: Path, why: str) -> CommandFiles:
+def _own_files(
+    wanted: WantedContainer, folder: Path, root: Path, why: str, images: ImageFiles
+) -> CommandFiles:
     words = [*wanted.entrypoint, *wanted.arguments]
     if not words:
         raise NoCommand(
@@ -133,6 +136,7 @@ def _own_files(wanted: WantedContainer, folder: Path, root: Path, why: str) -> C
     # Beside the folder in which the command begins, which is empty.
     temporary = folder.with_name(f"{folder.name}-tmp")
     temporary.mkdir(exist_ok=True)
+    mounted = [each for each in wanted.bound if each.mounted]
     return CommandFiles(
         said=f"on this machine's own files, not in {wanted.image}: {why}",
         words=words,
@@ -143,6 +147,7 @@ def _own_files(wanted: WantedContainer, folder: Path, root: Path, why: str) -> C
             "TMPDIR": str(temporary),
             VARIABLE: str(root),
         },
+        container=machine_container(images, folder, str(folder), mounted),
     )
 
 

@@ -39,11 +39,13 @@ class Bound:
         source: path on the host.
         target: path in the container.
         read_only: the container cannot write to it.
+        mounted: the node mounts it, so that this machine's own files do not have it.
     """
 
     source: str
     target: str
     read_only: bool = False
+    mounted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,17 +46,20 @@ class ImageFiles:
         folder: for them; made when there are some.
         lock: open file, locked until nothing writes there any more.
         apart: hosts have networks of their own.
+
+    Attributes:
+        apart: as given.
     """
 
     def __init__(self, folder: Path, lock: int, *, apart: bool) -> None:
-        self._folder, self._lock, self._apart = folder, lock, apart
+        self._folder, self._lock, self.apart = folder, lock, apart
         self._guards: dict[str, threading.Lock] = defaultdict(threading.Lock)
         self._unpacked: dict[str, Unpacked] = {}
 
     @property
     def unavailable(self) -> str | None:
         """Why no command can run in them, or None."""
-        return containers_unavailable(apart=self._apart)
+        return containers_unavailable(apart=self.apart)
 
     def unpacked(self, image: StoredImage) -> Unpacked:
         """Return an image's files, which are unpacked now if they were not.

@@ -22,8 +22,11 @@ from embedded_aws.ec2.instance_files import powers_off
 from embedded_aws.ec2.instance_processes import instance_variables
 from embedded_aws.ec2.machines import switched_itself_off
 from embedded_aws.hosts import process
+from embedded_aws.hosts.container_mounts import Bound
 from embedded_aws.hosts.hosts import Hosts, NoHost
+from embedded_aws.hosts.machine_files import machine_container
 from embedded_aws.hosts.process import HostProcess, Listener
+from embedded_aws.shared_storage import NotMounted, mounted_storage
 from embedded_aws.ssm.agent_log import AgentLog
 from embedded_aws.ssm.command import Command, Invocation, StepRun, guard
 
@@ -103,6 +106,14 @@ class Agent:
         )
         disk = self._hosts.disk(instance)
         script = disk / f"{self._command.id}-{self._position}.sh"
+        try:
+            mounted = mounted_storage(instance, self._hosts)
+        except NotMounted as reason:
+            # On AWS its boot would have failed.
+            running.errors.add([f"embedded AWS: {reason}\n"])
+            self._agenda.add(partial(self._note_end, running, 1, None))
+            return
+        folder = run.step.folder or str(disk)
         command = process.Command(
             words=["sh", "-c", str(script)],
             environment={
@@ -110,7 +121,16 @@ class Agent:
                 "AWS_SSM_INSTANCE_ID": instance.id,
                 "AWS_SSM_REGION_NAME": self._command.call.region,
             },
-            folder=Path(run.step.folder) if run.step.folder else disk,
+            folder=Path(folder),
+            container=machine_container(
+                self._hosts.images,
+                disk / f"{self._command.id}-{self._position}",
+                folder,
+                [
+                    Bound(source=str(source), target=path, mounted=True)
+                    for path, source in mounted.items()
+                ],
+            ),
         )
         listener = Listener(
             started=lambda: None,
