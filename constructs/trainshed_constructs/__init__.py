@@ -5,6 +5,7 @@ from trainshed_constructs.compute.cluster_placement_group import ClusterPlacemen
 from trainshed_constructs.compute.ec2_cluster import Ec2Cluster
 from trainshed_constructs.compute.efa_launch_template import EfaLaunchTemplate
 from trainshed_constructs.compute.first_boot import FirstBoot
+from trainshed_constructs.compute.job_access import grant_buckets, grant_key_by_s3
 from trainshed_constructs.compute.node_role import NodeRole
 from trainshed_constructs.custom_resources.container_image_notice.construct import (
     ContainerImageNotice,
@@ -43,7 +44,9 @@ from trainshed_constructs.network.training_network import TrainingNetwork
 from trainshed_constructs.registry.cached_bases import CachedBases
 from trainshed_constructs.registry.training_repository import TrainingRepository, grant_pull
 from trainshed_constructs.role_names import prefix_role_names
+from trainshed_constructs.storage.data_bucket import DataBucket
 from trainshed_constructs.storage.efs_file_system import EfsFileSystem
+from trainshed_constructs.storage.existing_bucket import ExistingBucket
 from trainshed_constructs.storage.lustre_file_system import LustreFileSystem
 from trainshed_constructs.storage.lustre_security_group import LustreSecurityGroup
 from trainshed_constructs.storage.nfs_security_group import NfsSecurityGroup
@@ -56,12 +59,14 @@ __all__ = [
     "ClusterPlacementGroup",
     "ConstructError",
     "ContainerImageNotice",
+    "DataBucket",
     "DefaultSecurityGroupRules",
     "Ec2Cluster",
     "EfaLaunchTemplate",
     "EfaSecurityGroup",
     "EfsFileSystem",
     "EksControlPlane",
+    "ExistingBucket",
     "ExistingEfs",
     "ExistingLustre",
     "ExistingNetwork",
@@ -86,6 +91,8 @@ __all__ = [
     "add_node_config",
     "disable_environment",
     "encrypt_with_key",
+    "grant_buckets",
+    "grant_key_by_s3",
     "grant_pull",
     "prefix_role_names",
     "suspend_launches",

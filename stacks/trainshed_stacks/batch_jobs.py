@@ -1,5 +1,7 @@
 """A cluster whose jobs AWS Batch starts."""
 
+from dataclasses import replace
+
 import aws_cdk as cdk
 
 from trainshed.orchestrators import Orchestrator
@@ -12,6 +14,7 @@ from trainshed_constructs import (
     disable_environment,
     grant_pull,
 )
+from trainshed_stacks.data_bucket import job_buckets, job_variables, let_jobs_use_key
 from trainshed_stacks.job_image import job_image
 from trainshed_stacks.node_launch import NodeLaunch
 from trainshed_stacks.outputs import add_outputs
@@ -36,7 +39,9 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
         launch_template_version=template.latest_version,
         instance_type=cluster.instance.name,
         nodes=cluster.nodes,
-        container=plan.container,
+        container=replace(
+            plan.container, environment={**plan.environment, **job_variables(cluster)}
+        ),
         image_uri=image_uri,
         image_type=plan.image_type,
         image_id=launch.image_id,
@@ -48,12 +53,13 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
         else None,
         update_timeout=cdk.Duration.hours(plan.update_timeout_hours),
         capacity_block=cluster.capacity.kind is CapacityKind.CAPACITY_BLOCK,
-        buckets=cluster.job_access.buckets,
+        buckets=job_buckets(cluster),
         policies=cluster.job_access.policies,
     )
     if repository:
         grant_pull(repository, batch.instance_role)
-    launch.first_boot.grant(batch.instance_role)
+    launch.let_boot(batch.instance_role)
+    let_jobs_use_key(cluster, batch.job_role)
     FailedBootLimit(
         stack,
         "FailedBoots",

@@ -5,6 +5,7 @@ import aws_cdk as cdk
 from trainshed.orchestrators import Orchestrator
 from trainshed.orchestrators.ec2.plan import Ec2Plan
 from trainshed_constructs import Ec2Cluster, FailedBootLimit, suspend_launches
+from trainshed_stacks.data_bucket import job_buckets, job_variables, let_jobs_use_key
 from trainshed_stacks.node_launch import NodeLaunch
 from trainshed_stacks.outputs import add_outputs
 
@@ -23,12 +24,13 @@ def add_ec2(stack: cdk.Stack, launch: NodeLaunch, plan: Ec2Plan) -> Ec2Cluster:
         "Ec2",
         group_name=cluster.name,
         nodes=cluster.nodes.max,
-        environment=plan.environment,
+        environment={**plan.environment, **job_variables(cluster)},
         timeout=cdk.Duration.hours(plan.timeout_hours),
-        buckets=cluster.job_access.buckets,
+        buckets=job_buckets(cluster),
         policies=cluster.job_access.policies,
     )
-    launch.first_boot.grant(ec2.instance_role)
+    launch.let_boot(ec2.instance_role)
+    let_jobs_use_key(cluster, ec2.instance_role)
     template = launch.template(
         image_id=launch.image_id,
         instance_type=cluster.instance.name,

@@ -17,6 +17,7 @@ from trainshed_constructs import (
     suspend_node_group,
 )
 from trainshed_stacks.control_plane_stack import ControlPlaneStack
+from trainshed_stacks.data_bucket import bucket_name, job_buckets, let_jobs_use_key
 from trainshed_stacks.job_image import job_image
 from trainshed_stacks.node_launch import NodeLaunch
 from trainshed_stacks.outputs import add_outputs
@@ -35,7 +36,7 @@ def add_eks(
     """
     cluster, kubernetes = launch.plan, control_plane.kubernetes
     role = NodeRole(stack, "NodeRole")
-    launch.first_boot.grant(role.role)
+    launch.let_boot(role.role)
     image_uri, repository = job_image(stack, plan.image, plan.repository)
     if repository:
         grant_pull(repository, role.role)
@@ -90,15 +91,20 @@ def add_eks(
     )
     # The creation of the group lasts until its nodes have joined: it counts those that fail, too.
     nodes.group.node.add_dependency(limit)
-    JobIdentity(
+    jobs = JobIdentity(
         stack,
         "Jobs",
         cluster_name=plan.control_plane.name,
         namespace=plan.namespace,
         service_account=SERVICE_ACCOUNT,
-        buckets=cluster.job_access.buckets,
+        buckets=job_buckets(cluster),
         policies=cluster.job_access.policies,
     )
+    let_jobs_use_key(cluster, jobs.role)
+    of_bucket = {}
+    if cluster.bucket:
+        name = bucket_name(cluster, cluster.bucket)
+        of_bucket["Bucket"] = "S3 bucket of the jobs", name
     add_outputs(
         stack,
         cluster.name,
@@ -107,5 +113,6 @@ def add_eks(
         Namespace=("Namespace of the jobs", plan.namespace),
         NodeGroup=("Node group", nodes.group.attr_nodegroup_name),
         Image=("Container image of the jobs", image_uri),
+        **of_bucket,
     )
     return nodes

@@ -49,7 +49,7 @@ class NetworkStack(OwnedStack):
             description="Network of training clusters",
         )
         self.network = self._network(network)
-        storages = {each.stack_name: each for user in users for each in user.storages}
+        storages = {each.stack_name: each for user in users for each in user.network_storages}
         groups = {
             stack: ec2.SecurityGroup(
                 self,
@@ -141,7 +141,7 @@ def _stacks_in(clusters: Sequence[ClusterPlan]) -> list[str]:
     shared = [
         share.stack_name
         for each in clusters
-        for share in (*each.storages, each.control_plane)
+        for share in (*each.network_storages, each.control_plane)
         if share
     ]
     return sorted({*(cluster.name for cluster in clusters), *shared})

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 
 from trainshed.plan import ClusterPlan
 from trainshed_constructs import (
@@ -13,6 +14,7 @@ from trainshed_constructs import (
     FirstBoot,
     TcpSecurityGroup,
 )
+from trainshed_stacks.data_bucket import let_nodes_mount
 from trainshed_stacks.network_stack import NetworkStack
 from trainshed_stacks.prerequisites_stack import pinned_ami
 
@@ -53,7 +55,7 @@ class NodeLaunch:
             peers = EfaSecurityGroup(stack, "Efa", vpc=vpc, internet_egress=[https])
         else:
             peers = TcpSecurityGroup(stack, "Tcp", vpc=vpc, internet_egress=[https])
-        clients = {each: network.storage_clients[each.stack_name] for each in plan.storages}
+        clients = {each: network.storage_clients[each.stack_name] for each in plan.network_storages}
         over_efa = [group for each, group in clients.items() if each.efa]
         self._groups = [peers.security_group, *groups, *over_efa]
         self._primary_groups = [group for each, group in clients.items() if not each.efa]
@@ -69,6 +71,11 @@ class NodeLaunch:
             signals=signals,
         )
         self.image_id = self._image_id()
+
+    def let_boot(self, role: iam.Role) -> None:
+        """Let the role of the nodes read what they boot with, and what they mount."""
+        self.first_boot.grant(role)
+        let_nodes_mount(self.plan, role)
 
     def template(
         self,

@@ -4,14 +4,17 @@ from collections.abc import Sequence
 
 from constructs import Construct
 
-from trainshed.plan import ClusterPlan, EfsPlan, LustrePlan, StoragePlan
+from trainshed.plan import BucketPlan, ClusterPlan, EfsPlan, LustrePlan, StoragePlan
 from trainshed_constructs import (
+    DataBucket,
     EfsFileSystem,
+    ExistingBucket,
     ExistingEfs,
     ExistingLustre,
     LustreFileSystem,
     UnprotectOnRollback,
 )
+from trainshed_stacks.data_bucket import bucket_name
 from trainshed_stacks.network_stack import NetworkStack
 from trainshed_stacks.owned_stack import OwnedStack
 
@@ -53,6 +56,8 @@ class StorageStack(OwnedStack):
                 made = self._lustre(storage, network, users[0].security.kms_key)
             case EfsPlan():
                 made = self._efs(storage, network, users)
+            case BucketPlan():
+                made = self._bucket(storage, users[0])
             case _:
                 raise NotImplementedError(storage.kind)
         UnprotectOnRollback(self, "Protection").before(made)
@@ -108,4 +113,24 @@ class StorageStack(OwnedStack):
             name=efs.name,
             settings=efs.new,
             kms_key_arn=users[0].security.kms_key,
+        )
+
+    def _bucket(self, bucket: BucketPlan, user: ClusterPlan) -> DataBucket | ExistingBucket:
+        name = bucket_name(user, bucket)
+        if bucket.new is None:
+            return ExistingBucket(
+                self,
+                "Bucket",
+                name=bucket.name,
+                bucket_name=name,
+                mount_prefix=bucket.mount_prefix,
+            )
+        return DataBucket(
+            self,
+            "Bucket",
+            name=bucket.name,
+            bucket_name=name,
+            mount_prefix=bucket.mount_prefix,
+            lifecycle=bucket.new.lifecycle,
+            kms_key_arn=user.security.kms_key,
         )

@@ -8,10 +8,18 @@ from pydantic import BaseModel
 
 from trainshed.plan import ClusterPlan
 from trainshed.plan.storage import STORAGES
-from trainshed.spec import BucketGrant, EfsSpec, FindingsSpec, LustreSpec, NodeRange, TrainingSpec
+from trainshed.spec import (
+    BucketGrant,
+    BucketSpec,
+    EfsSpec,
+    FindingsSpec,
+    LustreSpec,
+    NodeRange,
+    TrainingSpec,
+)
 
 # Of these nothing is left to decide when a plan has them; LustreSpec brings its link to S3.
-RESOLVED = {BucketGrant, EfsSpec, FindingsSpec, LustreSpec, NodeRange, TrainingSpec}
+RESOLVED = {BucketGrant, BucketSpec, EfsSpec, FindingsSpec, LustreSpec, NodeRange, TrainingSpec}
 
 
 def types_in(annotation: Any, seen: set[Any]) -> Iterator[type]:

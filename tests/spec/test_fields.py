@@ -43,7 +43,7 @@ WRONG = {
     ),
     "nothing for a mapping whose default is nothing": (
         "storage:",
-        "storage: is empty; leave the key out for none, or give it fields (lustre, efs)",
+        "storage: is empty; leave the key out for none, or give it fields (lustre, efs, bucket)",
     ),
     "nothing for a mapping that is none by default": (
         "storage: {lustre: }",
@@ -97,7 +97,7 @@ WRONG = {
     ),
     "list for a mapping": (
         "storage: [lustre]",
-        "storage: a list is not a mapping (its fields: lustre, efs)",
+        "storage: a list is not a mapping (its fields: lustre, efs, bucket)",
     ),
     "number for a text": ("zone: 4", "zone: 4 is not text: put it in quotes"),
     "version for a text": (

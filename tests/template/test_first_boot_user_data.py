@@ -69,7 +69,7 @@ class Node:
         return folder / "trainshed-node.conf"
 
 
-def lustre(**changes: int) -> Mount:
+def lustre(**changes: Any) -> Mount:
     return Mount(kind=StorageKind.LUSTRE, name="train", path="/fsx", **changes)
 
 

@@ -39,20 +39,7 @@ def grant_job_access(
         role.add_managed_policy(
             iam.ManagedPolicy.from_managed_policy_arn(role, f"Policy{index}", arn)
         )
-    if buckets:
-        statements = [each for grant in buckets for each in _statements(grant)]
-        check_policy_size(
-            role, [*inline, *statements], shorten_by="name fewer buckets, or a wider prefix"
-        )
-        for statement in statements:
-            role.add_to_policy(statement)
-        acknowledge_wildcards(
-            role,
-            dict.fromkeys(
-                map(_objects, buckets),
-                "the cluster's file names the bucket and the prefix; jobs name their objects",
-            ),
-        )
+    grant_buckets(role, buckets, inline=inline)
     if policies:
         Validations.of(role).acknowledge(
             *(
@@ -63,6 +50,59 @@ def grant_job_access(
                 for arn in policies
             )
         )
+
+
+def grant_buckets(
+    role: iam.Role,
+    buckets: Sequence[BucketGrant],
+    *,
+    inline: Sequence[iam.PolicyStatement] = (),
+) -> None:
+    """Let a role use buckets.
+
+    Args:
+        role: of jobs, or of nodes.
+        buckets: what it may use in S3.
+        inline: statements that the role has already, which count for its size.
+
+    Raises:
+        ConstructError: there are more buckets than an inline policy holds.
+    """
+    if not buckets:
+        return
+    statements = [each for grant in buckets for each in _statements(grant)]
+    check_policy_size(
+        role, [*inline, *statements], shorten_by="name fewer buckets, or a wider prefix"
+    )
+    for statement in statements:
+        role.add_to_policy(statement)
+    acknowledge_wildcards(
+        role,
+        dict.fromkeys(
+            map(_objects, buckets),
+            "the cluster's file names the bucket and the prefix; jobs name their objects",
+        ),
+    )
+
+
+def grant_key_by_s3(role: iam.Role, key_arn: str, *, write: bool) -> None:
+    """Let a role use a KMS key for what it reads and writes in S3, and for nothing else.
+
+    S3 user guide, "Using server-side encryption with AWS KMS keys (SSE-KMS)": an upload in parts
+    needs both actions.
+
+    Args:
+        role: of jobs, or of nodes.
+        key_arn: of the key.
+        write: it writes, too.
+    """
+    role.add_to_policy(
+        iam.PolicyStatement(
+            actions=["kms:Decrypt", *(["kms:GenerateDataKey"] if write else [])],
+            resources=[key_arn],
+            conditions={"StringEquals": {"kms:ViaService": f"s3.{Aws.REGION}.{Aws.URL_SUFFIX}"}},
+        )
+    )
 
 
 def see_the_network() -> iam.PolicyStatement:

@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Mapping
 
+from aws_cdk import Fn, Token
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
@@ -28,7 +29,11 @@ def job_document(
         environment: variables of all jobs.
         timeout_seconds: after which the agent ends a job that says nothing else.
     """
-    defaults = base64.b64encode(json.dumps(environment).encode()).decode()
+    text = json.dumps(environment)
+    # What has a pseudo parameter is known to CloudFormation alone.
+    defaults = (
+        Fn.base64(text) if Token.is_unresolved(text) else base64.b64encode(text.encode()).decode()
+    )
     content = {
         "schemaVersion": "2.2",
         "description": "Run a job of trainshed on the nodes that are named",

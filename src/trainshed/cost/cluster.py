@@ -166,7 +166,8 @@ def _remarks(plan: ClusterPlan) -> Iterator[str]:
     if plan.network.vpc_id:
         yield f"{plan.network.vpc_id} is there already; its NAT gateways and endpoints are not "
         "counted"
+    s3 = "other buckets of S3, requests to S3" if plan.bucket else "S3"
     yield (
-        "not priced: S3, data that leaves the region, metrics of CloudWatch, snapshots of AMIs, "
+        f"not priced: {s3}, data that leaves the region, metrics of CloudWatch, snapshots of AMIs, "
         "KMS keys, and the functions that run during a deployment"
     )

@@ -82,7 +82,7 @@ def explain(plan: ClusterPlan, fleet: Fleet | None = None) -> Explanation:
     storage = f", {instance.local_storage_gb} GB local" if instance.local_storage_gb else ""
     network = plan.network
     # A stack that adds nothing to an existing VPC is empty, and the CDK CLI skips it.
-    filled = bool(network.cidr or network.default_security_group_id or plan.storages)
+    filled = bool(network.cidr or network.default_security_group_id or plan.network_storages)
     stacks = (
         plan.prerequisites_stack_name,
         filled and network.stack_name,

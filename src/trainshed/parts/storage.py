@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 
+from trainshed.parts.data_bucket import data_bucket_part
 from trainshed.parts.efs import efs_part
 from trainshed.parts.lustre import lustre_part
 from trainshed.parts.model import Arrow, PlannedPart
-from trainshed.plan import ClusterPlan, EfsPlan, LustrePlan, StorageKind
+from trainshed.plan import BucketPlan, ClusterPlan, EfsPlan, LustrePlan, StorageKind
 
 # The parts that are shared storage, in the order of pictures.
 STORAGE_PARTS: Mapping[StorageKind, str] = {
     StorageKind.LUSTRE: "storage",
     StorageKind.EFS: "efs",
+    StorageKind.BUCKET: "s3",
 }
 
 
@@ -22,9 +24,12 @@ def storage_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
                 yield lustre_part(storage)
             case EfsPlan():
                 yield efs_part(storage)
+            case BucketPlan():
+                yield data_bucket_part(storage)
 
 
 def storage_links(plan: ClusterPlan) -> Iterator[Arrow]:
-    """Yield the arrows from the nodes to what they mount."""
+    """Yield the arrows from the nodes to what they mount, or their jobs call."""
     for storage in plan.storages:
-        yield Arrow(start="nodes", end=STORAGE_PARTS[storage.kind], text="mount")
+        text = "mount" if storage.mount else "API"
+        yield Arrow(start="nodes", end=STORAGE_PARTS[storage.kind], text=text)

@@ -12,12 +12,13 @@ from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.root_volume import RootVolumePlan
 from trainshed.plan.scratch import ScratchPlan, ScratchVolumes
-from trainshed.plan.storage import EfsPlan, LustrePlan, Mount, StorageKind, StoragePlan
+from trainshed.plan.storage import BucketPlan, EfsPlan, LustrePlan, Mount, StorageKind, StoragePlan
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone
 
 __all__ = [
     "AmiPlan",
+    "BucketPlan",
     "CapacityKind",
     "CapacityPlan",
     "ClusterPlan",

@@ -24,7 +24,7 @@ from trainshed.plan.root_volume import RootVolumePlan, plan_root_volume
 from trainshed.plan.scratch import ScratchPlan, plan_scratch
 from trainshed.plan.security import SecurityPlan, plan_security
 from trainshed.plan.stack_names import stack_name
-from trainshed.plan.storage import LustrePlan, Mount, StoragePlan, plan_storage
+from trainshed.plan.storage import BucketPlan, LustrePlan, Mount, StoragePlan, plan_storage
 from trainshed.plan.storage.lustre_efa import plan_lustre_efa
 from trainshed.plan.zone import Zone, plan_zone
 from trainshed.spec import ClusterSpec, FindingsSpec, NodeRange, SpecError, TrainingSpec
@@ -108,6 +108,16 @@ class ClusterPlan:
         return _lustre(self.storages)
 
     @property
+    def bucket(self) -> BucketPlan | None:
+        """The S3 bucket of `storage.bucket`, or None when there is none."""
+        return next((each for each in self.storages if isinstance(each, BucketPlan)), None)
+
+    @property
+    def network_storages(self) -> tuple[StoragePlan, ...]:
+        """Its storages that are in its network; S3 is in none."""
+        return tuple(each for each in self.storages if each.clients_group)
+
+    @property
     def mounts(self) -> tuple[Mount, ...]:
         """What the nodes know of the storage that they mount."""
         return tuple(
@@ -116,8 +126,10 @@ class ClusterPlan:
                 name=each.name,
                 path=each.mount,
                 efa_interfaces=self.lustre_efa_interfaces if each is self.lustre else 0,
+                further=each.further_parameters,
             )
             for each in self.storages
+            if each.mount
         )
 
     @property
@@ -189,7 +201,7 @@ def make_plan(
     instance = _instance(notes, region)
     zone = plan_zone(notes, region, instance)
     network = plan_network(notes, region, zone)
-    storages = plan_storage(notes, network, zone, instance)
+    storages = plan_storage(notes, region, network, zone, instance)
     capacity = plan_capacity(notes, instance, region)
     security = plan_security(notes, region)
     if not instance:
@@ -211,7 +223,7 @@ def make_plan(
     lustre_efa_interfaces = plan_lustre_efa(notes, _lustre(storages), instance, interfaces)
     root_volume = plan_root_volume(notes, instance)
     scratch = plan_scratch(notes, instance)
-    mounts = {each.kind.value: each.mount for each in storages}
+    mounts = {each.kind.value: each.mount for each in storages if each.mount}
     spot = SPOT if capacity.kind is CapacityKind.SPOT else None
     folders = {
         **mounts,

@@ -38,7 +38,9 @@ def plan_job_access(notes: Notes) -> JobAccessPlan:
         notes.decide(
             "buckets of jobs",
             ", ".join(map(_words, asked.buckets)),
-            "as asked; nothing else in S3, and no deletion unless it is asked for",
+            "as asked; nothing else in S3"
+            + (" but storage.bucket" if notes.spec.storage.bucket else "")
+            + ", and no deletion unless it is asked for",
         )
     else:
         notes.decide("buckets of jobs", "none", "job.buckets names none")

@@ -1,6 +1,7 @@
 """What was asked, exactly as asked, and where in the file. Knows nothing of AWS."""
 
 from trainshed.orchestrators import Orchestrator
+from trainshed.spec.bucket_lifecycle import BucketLifecycle
 from trainshed.spec.errors import SpecError
 from trainshed.spec.files import ami_pipeline_file, cluster_files
 from trainshed.spec.findings import FindingsSpec
@@ -21,6 +22,7 @@ from trainshed.spec.pipeline import AmiPipelineSpec
 from trainshed.spec.reader import ReadResult, read_ami_pipeline, read_spec
 from trainshed.spec.scratch import EbsScratchSpec, VolumeType
 from trainshed.spec.storage import (
+    BucketSpec,
     Compression,
     DeploymentType,
     EfsSpec,
@@ -34,6 +36,8 @@ __all__ = [
     "AmiPipelineSpec",
     "BucketAccess",
     "BucketGrant",
+    "BucketLifecycle",
+    "BucketSpec",
     "CapacityBlock",
     "ClusterSpec",
     "Compression",

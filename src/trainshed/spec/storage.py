@@ -8,6 +8,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from trainshed.documents.model import Flag, Model, Whole
 from trainshed.spec import forms
+from trainshed.spec.bucket_lifecycle import BucketLifecycle
+from trainshed.spec.job import BucketAccess
 from trainshed.spec.mount import REFUSED, REFUSED_BESIDE_HOME, mount_problem
 
 ShareName = Annotated[str, Field(pattern=forms.SHARE_NAME.pattern)]
@@ -127,6 +129,37 @@ class EfsSpec(Model):
         return self
 
 
+class BucketSpec(Model):
+    """An S3 bucket: for data sets, checkpoints and whatever has to be kept for long."""
+
+    name: ShareName | None = None
+    """Clusters share it by this name; fixed once deployed; default: from the cluster's name."""
+    existing: Annotated[str, Field(pattern=forms.BUCKET.pattern)] | None = None
+    """Name of a bucket to use instead of a new one, for instance one that was kept."""
+    access: BucketAccess = BucketAccess.READ_WRITE
+    """What jobs may do in it: read, read-write, or read-write-delete; versions are never
+    deleted."""
+    mount: Mount | None = None
+    """Where nodes and containers see it, to read only, for instance /data; default: jobs use S3's
+    API, with the name in TRAINSHED_BUCKET."""
+    mount_prefix: Annotated[str, Field(pattern=forms.PREFIX.pattern, max_length=512)] = ""
+    """What of it is mounted, for instance datasets/; default: the whole bucket."""
+    lifecycle: tuple[BucketLifecycle, ...] = ()
+    """What becomes of objects as they grow old, for instance [{prefix: runs/, glacier_days: 90}];
+    default: they stay as they are."""
+
+    @model_validator(mode="after")
+    def _new_or_existing(self) -> Self:
+        if self.existing and self.lifecycle:
+            raise ValueError(
+                "lifecycle: for a new bucket, an existing one keeps its own; leave out with "
+                "existing, or change that one by aws s3api put-bucket-lifecycle-configuration"
+            )
+        if self.mount_prefix and not self.mount:
+            raise ValueError("mount_prefix is for a bucket that is mounted; give mount, too")
+        return self
+
+
 class StorageSpec(Model):
     """Shared storage."""
 
@@ -134,3 +167,5 @@ class StorageSpec(Model):
     """An FSx for Lustre file system; default: none."""
     efs: EfsSpec | None = None
     """An Amazon EFS file system; default: none."""
+    bucket: BucketSpec | None = None
+    """An S3 bucket; default: none."""

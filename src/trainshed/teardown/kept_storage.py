@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from trainshed.aws import Region
+from trainshed.aws import Region, accepting
 from trainshed.plan.storage import StorageKind
+from trainshed.plan.storage.bucket import own_bucket_name
 from trainshed.teardown.kept import Kept
 
 _GIB = 2**30
@@ -52,6 +53,35 @@ def _kept_efs(region: Region, tag: Mapping[str, str], ids: Collection[str]) -> I
         )
 
 
+def _kept_bucket(region: Region, tag: Mapping[str, str], ids: Collection[str]) -> Iterator[Kept]:
+    account = region.call("sts", "get_caller_identity")["Account"]
+    own = own_bucket_name(tag["Value"], account, region.name)
+    for name in sorted({*ids, own}):
+        with accepting("404", "NoSuchBucket"):
+            region.call("s3", "head_bucket", Bucket=name)
+            yield Kept(
+                what="bucket",
+                name=name,
+                size=_objects(region, name),
+                cost="bills by the GB and month",
+                why=f"your data is in it; use it again with storage.bucket.existing: {name}, or "
+                f"delete it when it is empty, of versions too: aws s3api delete-bucket --bucket "
+                f"{name}",
+            )
+
+
+def _objects(region: Region, bucket: str) -> str:
+    """Count the objects of a bucket, as far as one answer of S3 goes."""
+    answer = region.call("s3", "list_objects_v2", Bucket=bucket)
+    found = answer.get("Contents", ())
+    more = "more than " if answer["IsTruncated"] else ""
+    return f"{more}{len(found)} objects, {sum(each['Size'] for each in found) / _GIB:.1f} GiB"
+
+
 _KEPT: Mapping[
     StorageKind, Callable[[Region, Mapping[str, str], Collection[str]], Iterator[Kept]]
-] = {StorageKind.LUSTRE: _kept_lustre, StorageKind.EFS: _kept_efs}
+] = {
+    StorageKind.LUSTRE: _kept_lustre,
+    StorageKind.EFS: _kept_efs,
+    StorageKind.BUCKET: _kept_bucket,
+}

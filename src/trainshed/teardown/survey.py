@@ -247,6 +247,9 @@ def _users(
     for each in there:
         if each.repository:
             users.setdefault(each.repository.stack_name, set()).add(each.name)
+        # Nothing is imported of a bucket: nodes and jobs know its name.
+        if each.bucket:
+            users.setdefault(each.bucket.stack_name, set()).add(each.name)
     if kubernetes:
         users[kubernetes.name] = set().union(*importers(region, kubernetes).values())
         users[kubernetes.name] |= {
@@ -261,7 +264,8 @@ def _users(
         for export, importing in imports.items():
             # Nodes mount storage in the group of its clients, which the network exports.
             for kind, storage in storages.items():
-                if storage and kind.clients_group in export and storage.name in importing:
+                group = kind.clients_group
+                if storage and group and group in export and storage.name in importing:
                     users[storage.name] |= importing - {storage.name}
     return users
 

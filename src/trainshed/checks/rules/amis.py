@@ -33,10 +33,11 @@ storage: {lustre: {}}
 )
 def storage_client(plan: ClusterPlan) -> Iterator[Violation]:
     """An AMI of somebody else's may lack the client of Lustre or of other storage."""
-    if plan.storages and not names_a_channel(plan.ami.asked):
-        clients = " or ".join(each.client for each in plan.storages)
-        paths = " and ".join(each.mount for each in plan.storages)
-        are = "is" if len(plan.storages) == 1 else "are"
+    mounted = [each for each in plan.storages if each.mount]
+    if mounted and not names_a_channel(plan.ami.asked):
+        clients = " or ".join(each.client for each in mounted)
+        paths = " and ".join(str(each.mount) for each in mounted)
+        are = "is" if len(mounted) == 1 else "are"
         yield Violation(
             path=_PATH,
             message=f"{plan.ami.asked} is not one of our channels: it may have no {clients}, "

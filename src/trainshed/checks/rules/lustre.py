@@ -83,11 +83,15 @@ that it may write to, it finds no checkpoint and starts from the beginning.
 def nothing_outlives_nodes(plan: ClusterPlan) -> Iterator[Violation]:
     """Checkpoints should outlive the nodes."""
     access, nodes = plan.job_access, plan.nodes.max
-    writes = any(grant.access is not BucketAccess.READ for grant in access.buckets)
+    granted = [grant.access for grant in access.buckets]
+    if plan.bucket:
+        granted.append(plan.bucket.access)
+    writes = any(each is not BucketAccess.READ for each in granted)
     if nodes > 1 and not plan.lustre and not writes and not access.policies:
         yield Violation(
             path=("storage",),
             message=f"{nodes} nodes have no file system, and jobs may write to no bucket: a "
             "checkpoint is lost with its node",
-            remedy="give storage.lustre, or a bucket with access: read-write in job.buckets",
+            remedy="give storage.lustre or storage.bucket, or a bucket with access: read-write in "
+            "job.buckets",
         )

@@ -12,6 +12,7 @@ from trainshed.kubernetes.job_template import ATTEMPTS, CONTAINER, TIMEOUT, lite
 from trainshed.kubernetes.jobsets import GROUP, VERSION
 from trainshed.kubernetes.queue import QUEUE, QUEUE_LABEL
 from trainshed.nodes.exit_codes import PEER_LOST
+from trainshed.nodes.variables import BUCKET
 
 # A job's name may be longer than labels are, and end otherwise.
 NAME = "trainshed/job-name"
@@ -44,6 +45,7 @@ def make_jobset(
     cluster: str,
     namespace: str,
     image: str,
+    bucket: str | None,
     queued: bool,
 ) -> dict[str, Any]:
     """Return the JobSet of a submission.
@@ -60,6 +62,7 @@ def make_jobset(
         cluster: name of the cluster.
         namespace: of its jobs.
         image: URI of the container image.
+        bucket: name of the cluster's bucket, which the account is part of; None without.
         queued: it waits in the cluster's queue for all its nodes.
     """
     annotations = template["metadata"]["annotations"]
@@ -82,7 +85,7 @@ def make_jobset(
         "backoffLimit": 0,
         "activeDeadlineSeconds": timeout,
         "podFailurePolicy": {"rules": policy},
-        "template": _pod(submission, template["template"], image),
+        "template": _pod(submission, template["template"], image, bucket),
     }
     return {
         "apiVersion": f"{GROUP}/{VERSION}",
@@ -116,11 +119,14 @@ def make_jobset(
     }
 
 
-def _pod(submission: Submission, template: Mapping[str, Any], image: str) -> dict[str, Any]:
+def _pod(
+    submission: Submission, template: Mapping[str, Any], image: str, bucket: str | None
+) -> dict[str, Any]:
     [container] = template["spec"]["containers"]
     planned = {each["name"]: each.get("value", "") for each in container.get("env", [])}
     sent = {VARIABLE: submission.files.archive} if submission.files else {}
-    added = {**submission.environment, **sent, _NODES_VARIABLE: str(submission.nodes)}
+    known = {BUCKET: bucket} if bucket else {}
+    added = {**known, **submission.environment, **sent, _NODES_VARIABLE: str(submission.nodes)}
     environment = planned | {name: literal(value) for name, value in added.items()}
     attempt = {"fieldRef": {"fieldPath": f"metadata.labels['{ATTEMPT}']"}}
     variables: list[dict[str, Any]] = [

@@ -21,7 +21,7 @@ def planned_objects(plan: ClusterPlan) -> ObjectsPlan:
         service_account=SERVICE_ACCOUNT,
         accelerator=eks.pod.taint,
         efa=EFA_RESOURCE in eks.pod.resources,
-        shared={each.kind.value: each.mount for each in plan.storages},
+        shared={each.kind.value: each.path for each in plan.mounts},
         editors=groups_in(eks.namespace, AccessPolicy.EDIT, AccessPolicy.ADMIN),
         viewers=groups_in(eks.namespace, AccessPolicy.VIEW),
         nodes=plan.nodes.max,

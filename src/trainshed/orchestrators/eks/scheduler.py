@@ -59,6 +59,7 @@ def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> Schedul
         eks_cluster=outputs["EksCluster"],
         node_group=outputs["NodeGroup"],
         image=outputs["Image"],
+        bucket=outputs.get("Bucket"),
         jobsets=jobsets,
     )
 
@@ -74,6 +75,7 @@ class EksScheduler:
         eks_cluster: name of the cluster of Amazon EKS.
         node_group: name of the group of its nodes.
         image: URI of the container image of jobs.
+        bucket: name of the cluster's bucket; None without.
         jobsets: gives those of the cluster.
     """
 
@@ -84,6 +86,7 @@ class EksScheduler:
     eks_cluster: str
     node_group: str
     image: str
+    bucket: str | None = None
     jobsets: Callable[[], JobSets]
 
     @property
@@ -105,6 +108,7 @@ class EksScheduler:
             cluster=self.cluster,
             namespace=jobsets.namespace,
             image=self.image,
+            bucket=self.bucket,
             queued=jobsets.has_queue(),
         )
         jobsets.create(made)

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from trainshed.catalogue import InstanceType
 from trainshed.plan.network import NetworkPlan
 from trainshed.plan.notes import Notes
+from trainshed.plan.storage.bucket import BucketPlan, plan_bucket
 from trainshed.plan.storage.efs import EfsPlan, plan_efs
 from trainshed.plan.storage.lustre import LustrePlan, plan_lustre
 from trainshed.plan.storage.model import Mount, StorageKind, StoragePlan, parameter_prefix
@@ -13,6 +14,7 @@ from trainshed.plan.zone import Zone
 
 __all__ = [
     "STORAGES",
+    "BucketPlan",
     "EfsPlan",
     "LustrePlan",
     "Mount",
@@ -23,14 +25,18 @@ __all__ = [
 ]
 
 # Every kind, in the order in which nodes mount them.
-STORAGES: tuple[type[StoragePlan], ...] = (LustrePlan, EfsPlan)
+STORAGES: tuple[type[StoragePlan], ...] = (LustrePlan, EfsPlan, BucketPlan)
 
 
 def plan_storage(
-    notes: Notes, network: NetworkPlan, zone: Zone | None, instance: InstanceType | None
+    notes: Notes,
+    region: str | None,
+    network: NetworkPlan,
+    zone: Zone | None,
+    instance: InstanceType | None,
 ) -> tuple[StoragePlan, ...]:
     """Resolve `storage`, in the order in which nodes mount it."""
-    planned = tuple(_planned(notes, network, zone, instance))
+    planned = tuple(_planned(notes, region, network, zone, instance))
     _check_mounts(notes, planned)
     if not planned:
         notes.decide("storage", "none", "storage is not given")
@@ -39,22 +45,28 @@ def plan_storage(
 
 def _check_mounts(notes: Notes, storages: Sequence[StoragePlan]) -> None:
     """Refuse storage that would hide other storage, or be mounted in it."""
-    for later, storage in enumerate(storages):
-        for other in storages[:later]:
-            mine, theirs = PurePosixPath(storage.mount), PurePosixPath(other.mount)
+    mounted = [(PurePosixPath(each.mount), each) for each in storages if each.mount]
+    for later, (mine, storage) in enumerate(mounted):
+        for theirs, other in mounted[:later]:
             if mine.is_relative_to(theirs) or theirs.is_relative_to(mine):
                 notes.problem(
                     f"{storage.field}.mount",
-                    f"{storage.mount} and {other.mount} of {other.field} are in each other's way; "
+                    f"{mine} and {theirs} of {other.field} are in each other's way; "
                     "give folders of which none is in another",
                 )
 
 
 def _planned(
-    notes: Notes, network: NetworkPlan, zone: Zone | None, instance: InstanceType | None
+    notes: Notes,
+    region: str | None,
+    network: NetworkPlan,
+    zone: Zone | None,
+    instance: InstanceType | None,
 ) -> Iterator[StoragePlan]:
     asked = notes.spec.storage
     if asked.lustre:
         yield plan_lustre(notes, asked.lustre, network.name, zone, instance)
     if asked.efs:
         yield plan_efs(notes, asked.efs, network.name)
+    if asked.bucket:
+        yield plan_bucket(notes, asked.bucket, network.name, region)

@@ -25,6 +25,7 @@ class EfsPlan(StoragePlan):
     stack_suffix = "Efs"
     clients_group = "EfsClients"
 
+    mount: str
     new: EfsSpec | None
 
     @property

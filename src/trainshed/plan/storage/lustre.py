@@ -28,6 +28,7 @@ class LustrePlan(StoragePlan):
     stack_suffix = "Storage"
     clients_group = "StorageClients"
 
+    mount: str
     new: LustreSpec | None
 
     @property

@@ -14,12 +14,14 @@ class StorageKind(StrEnum):
 
     LUSTRE = "lustre"
     EFS = "efs"
+    BUCKET = "bucket"
 
 
 # By kind: what its stack publishes to Parameter Store, and its nodes read at boot.
 _PUBLISHED: Mapping[StorageKind, tuple[str, ...]] = {
     StorageKind.LUSTRE: ("dns-name", "mount-name"),
     StorageKind.EFS: ("file-system-id",),
+    StorageKind.BUCKET: ("bucket-name",),
 }
 
 
@@ -32,18 +34,21 @@ class Mount:
         name: what clusters share it by.
         path: where nodes and containers see it.
         efa_interfaces: how many EFA interfaces of the node reach it; none is TCP.
+        further: what its stack publishes beside what storage of its kind always does.
     """
 
     kind: StorageKind
     name: str
     path: str
     efa_interfaces: int = 0
+    further: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> Mapping[str, str]:
         """SSM parameters that say what is mounted: their full names by what each holds."""
         prefix = parameter_prefix(self.kind, self.name)
-        return {each: f"{prefix}/{each}" for each in _PUBLISHED[self.kind]}
+        published = (*_PUBLISHED[self.kind], *self.further)
+        return {each: f"{prefix}/{each}" for each in published}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +61,7 @@ class StoragePlan:
         network: name of the network that it is in.
         zone: the zone that new storage is in; None where it has no zone of its own.
         existing: id of what is there already.
-        mount: where nodes and containers see it.
+        mount: where nodes and containers see it; None where they do not.
         efa: nodes reach it over EFA.
     """
 
@@ -70,21 +75,26 @@ class StoragePlan:
     # Ends the name of its stack.
     stack_suffix: ClassVar[str]
     # Ends the construct id of the group of its clients in its network's stack. CDK puts it into the
-    # name of the export by which storage and nodes know the group.
-    clients_group: ClassVar[str]
+    # name of the export by which storage and nodes know the group. None for what is in no network.
+    clients_group: ClassVar[str | None]
 
     name: str
     stack_name: str
     network: str
     zone: Zone | None
     existing: str | None
-    mount: str
+    mount: str | None
     efa: bool = False
 
     @property
     def interfaces(self) -> int:
         """Further addresses that new storage takes in the nodes' subnet, about."""
         raise NotImplementedError
+
+    @property
+    def further_parameters(self) -> tuple[str, ...]:
+        """What its stack publishes beside what storage of its kind always does."""
+        return ()
 
     @property
     def field(self) -> str:

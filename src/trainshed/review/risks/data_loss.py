@@ -9,6 +9,7 @@ from trainshed.review.risks.affected import GIVEN_UP, Affected, at, is_true
 _FIELDS = {
     "AWS::FSx::FileSystem": "storage.lustre",
     "AWS::EFS::FileSystem": "storage.efs",
+    "AWS::S3::Bucket": "storage.bucket",
 }
 _KEYS = ("AWS::KMS::Key", "AWS::KMS::ReplicaKey")
 
