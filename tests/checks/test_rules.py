@@ -6,7 +6,7 @@ import pytest
 
 from trainshed.catalogue import increase_command, lookup
 from trainshed.checks import judge
-from trainshed.findings import Finding
+from trainshed.findings import Finding, Severity
 from trainshed.findings.rule import checks_of
 from trainshed.plan import Fleet
 
@@ -19,6 +19,18 @@ BLOCK_GROUP = (
     "capacity: {capacity_block: 'arn:aws:resource-groups:us-west-2:123456789012:group/Blocks'}"
 )
 BLOCK = "zone: usw2-az4\ncapacity: {capacity_block: cr-0123456789abcdef0}"
+
+
+def windows(*times: str, kind: str = "capacity_block") -> str:
+    """A calendar of windows, each as DAY TIME/DAY TIME of a December to come."""
+    listed = [
+        f"  - {{{kind}: cr-{number:08x}, from: 2126-12-{begin}Z, until: 2126-12-{until}Z}}\n"
+        for number, (begin, until) in enumerate(each.split("/") for each in times)
+    ]
+    return "zone: usw2-az4\ncapacity:\n  calendar:\n" + "".join(listed)
+
+
+TWO = ("01T11:30/08T11:30", "09T11:30/15T11:30")
 
 
 def text(
@@ -56,6 +68,10 @@ SILENT = {
     "TS-CAP-005": text(nodes="{max: 1}", added="capacity: {reservation: cr-0123456789abcdef0}"),
     "TS-CAP-006": text(nodes="{min: 2, max: 2}", added=BLOCK),
     "TS-CAP-007": text(),
+    "TS-CAP-015": text(added=windows("01T11:30/08T11:30", "08T11:00/15T11:30")),
+    "TS-CAP-016": text(added=windows("01T11:30/08T11:30", "08T11:46/15T11:30")),
+    "TS-CAP-017": text(added=windows(*TWO)),
+    "TS-CAP-018": text(added=windows(*TWO)),
     "TS-CAP-014": text(nodes="{max: 1}", added="orchestrator: ec2\ncapacity: {spot: {}}"),
     "TS-EFA-001": text("p6-b200.48xlarge"),
     "TS-EFA-002": text("trn1.2xlarge", nodes="{max: 1}"),
@@ -77,6 +93,18 @@ ALSO_SILENT = {
     "plain EC2 nodes in a block": (
         "TS-CAP-003",
         text(nodes="{min: 2, max: 2}", added=f"{BLOCK}\norchestrator: ec2"),
+    ),
+    "blocks of two overlapping windows": (
+        "TS-CAP-002",
+        text(nodes="{max: 128}", added=windows("01T11:30/08T11:30", "07T11:30/15T11:30")),
+    ),
+    "a job as long as the longest window": (
+        "TS-BAT-003",
+        text(added=windows(*TWO) + "job: {timeout_hours: 167}"),
+    ),
+    "reservations that follow each other": (
+        "TS-CAP-016",
+        text(added=windows("01T11:30/08T11:30", "08T11:30/15T11:30", kind="reservation")),
     ),
     "a resource group of blocks may have more nodes than one block": (
         "TS-CAP-002",
@@ -110,6 +138,55 @@ FOUND = {
         "TS-ADR-001",
         text(nodes="{max: 56}", added="network: {cidr: 10.20.0.0/22}"),
         "10.20.0.0/25 has 123 addresses, of which the largest jobs of Alpha take 112: 11 are left",
+    ),
+    "more nodes than the blocks of windows that do not overlap": (
+        "TS-CAP-002",
+        text(nodes="{max: 65}", added=windows(*TWO)),
+        "a job may have 65 nodes, and a Capacity Block has at most 64 instances, and at most 1 are "
+        "active at a time",
+    ),
+    "windows that overlap": (
+        "TS-CAP-015",
+        text(added=windows("01T11:30/08T11:30", "08T10:59/15T11:30")),
+        "cr-00000000 and cr-00000001 are both active from 2126-12-08 10:59 UTC to 2126-12-08 11:00 "
+        "UTC: the 2 nodes of a job may be of both, and the job ends with the first",
+    ),
+    "windows that follow each other": (
+        "TS-CAP-016",
+        text(added=windows("01T11:30/08T11:30", "08T11:45/15T11:30")),
+        "the nodes of cr-00000000 go at 2126-12-08 11:00 UTC, and those of cr-00000001 are there "
+        "from about 2126-12-08 12:00 UTC on",
+    ),
+    "a window that is over": (
+        "TS-CAP-017",
+        text(added=windows(*TWO).replace("2126", "2025", 2)),
+        "cr-00000000 is over since 2025-12-08 11:30 UTC",
+    ),
+    "reservations that end": (
+        "TS-CAP-018",
+        text(added=windows(*TWO, kind="reservation")),
+        "a job that runs at 2126-12-15 11:30 UTC, when cr-00000001 ends, keeps its nodes",
+    ),
+    "reservations of a calendar, in no placement group": (
+        "TS-CAP-005",
+        text(added=windows(*TWO, kind="reservation")),
+        "nothing says that cr-00000000 and cr-00000001 were made in a cluster placement group",
+    ),
+    "a job longer than the longest window": (
+        "TS-BAT-003",
+        text(added=windows(*TWO) + "job: {timeout_hours: 168}"),
+        "jobs may run 168 hours, and the longest window of the calendar lasts 167.5",
+    ),
+    "nodes that are kept between windows": (
+        "TS-CAP-003",
+        text(nodes="{min: 1, max: 2}", added=windows(*TWO)),
+        "AWS Batch keeps 1 nodes at all times, but each window begins at one time and ends at "
+        "another",
+    ),
+    "the end of a window": (
+        "TS-CAP-004",
+        text(added=windows(*TWO)),
+        "and end with the window that they run in: EC2 terminates its instances",
     ),
     "a block before a node of plain EC2": (
         "TS-CAP-004",
@@ -237,6 +314,35 @@ def test_clusters_of_one_reservation_need_the_nodes_of_all(fleet: Planned) -> No
     first, _ = of_rule(together, "TS-CAP-007")
 
     assert "and have 5 instances, for Beta and this cluster at once" in first.message
+
+
+def test_clusters_that_share_a_block_of_their_calendars_need_the_nodes_of_both(
+    fleet: Planned,
+) -> None:
+    mine, theirs = windows(TWO[0]), windows(*TWO)
+    together = fleet(text(added=mine), text(name="Beta", nodes="{max: 3}", added=theirs))
+
+    _, second = of_rule(together, "TS-CAP-007")
+
+    assert second.message.startswith("cr-00000000 and cr-00000001 must be for trn1.32xlarge in")
+    assert "and have 5 instances each, for Alpha and this cluster at once" in second.message
+    assert "--capacity-reservation-ids cr-00000000 cr-00000001 --region" in second.remedy
+
+
+def test_a_window_overlaps_all_that_begin_in_it(fleet: Planned) -> None:
+    calendar = windows("01T11:30/28T11:30", "02T11:30/03T11:30", "20T11:30/21T11:30")
+
+    found = of_rule(fleet(text(added=calendar)), "TS-CAP-015")
+
+    assert ["cr-00000001" in found[0].message, "cr-00000002" in found[1].message] == [True, True]
+    assert "from 2126-12-20 11:30 UTC to 2126-12-21 11:00 UTC" in found[1].message
+
+
+def test_a_calendar_of_the_past_is_an_error(fleet: Planned) -> None:
+    found = of_rule(fleet(text(added=windows(*TWO).replace("2126", "2025"))), "TS-CAP-017")
+
+    assert [each.severity for each in found] == [Severity.ERROR, Severity.ERROR]
+    assert "and no window is left: no node can be launched" in found[0].message
 
 
 def test_clusters_of_one_group_of_blocks_need_the_nodes_of_all(fleet: Planned) -> None:

@@ -6,7 +6,7 @@ from trainshed.checks import ClusterInFleet, clusters
 from trainshed.checks.neighbours import names_of_others
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.orchestrators import traits
-from trainshed.plan import CapacityKind, ClusterPlan
+from trainshed.plan import CapacityKind, CapacityPlan, ClusterPlan
 
 
 @rule(
@@ -90,21 +90,29 @@ capacity: {reservation: cr-0123456789abcdef0, placement_group: example}
 )
 def reservation_size(plan: ClusterPlan, cluster: ClusterInFleet) -> Iterator[Violation]:
     """A reservation has room for every cluster that names it."""
-    reservation = plan.capacity.target
-    if reservation is None:
+    capacity = plan.capacity
+    if capacity.target is None:
         return
-    users = [each for each in cluster.fleet.clusters if each.capacity.target == reservation]
+    users = [each for each in cluster.fleet.clusters if _share(capacity, each.capacity)]
     nodes = sum(each.nodes.max for each in users)
     others = names_of_others(plan, users)
     question = (
-        "resource-groups list-group-resources --group"
-        if plan.capacity.reservation_group
-        else "ec2 describe-capacity-reservations --capacity-reservation-ids"
+        f"resource-groups list-group-resources --group {capacity.reservation_group}"
+        if capacity.reservation_group
+        else "ec2 describe-capacity-reservations --capacity-reservation-ids "
+        + " ".join(capacity.reservation_ids)
     )
     shared = f", for {others} and this cluster at once" if others else ""
     yield Violation(
         path=("capacity",),
-        message=f"{reservation} must be for {plan.instance.name} in {plan.zone.name}, and have "
-        f"{nodes} instances{shared}",
-        remedy=f"compare it: aws {question} {reservation} --region {plan.region}",
+        message=f"{capacity.target} must be for {plan.instance.name} in {plan.zone.name}, and have "
+        f"{nodes} instances{' each' if len(capacity.reservation_ids) > 1 else ''}{shared}",
+        remedy=f"compare it: aws {question} --region {plan.region}",
     )
+
+
+def _share(one: CapacityPlan, other: CapacityPlan) -> bool:
+    """Return whether two clusters launch nodes into the same reservation, block or group."""
+    if one.reservation_group or other.reservation_group:
+        return one.reservation_group == other.reservation_group
+    return bool({*one.reservation_ids} & {*other.reservation_ids})

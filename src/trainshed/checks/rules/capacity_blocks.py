@@ -1,12 +1,14 @@
 """Whether a Capacity Block has the nodes when jobs want them."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from trainshed.catalogue.capacity_blocks import HOURS_MAX, NODES_MAX
 from trainshed.checks import clusters
 from trainshed.findings import Severity, Violation, rule
 from trainshed.orchestrators import traits
 from trainshed.plan import CapacityKind, ClusterPlan
+from trainshed.plan.calendar import longest_use, most_at_once
 
 _BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html"
 
@@ -29,15 +31,16 @@ capacity: {capacity_block: cr-0123456789abcdef0}
 )
 def larger_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
     """A cluster on a Capacity Block has no more nodes than the largest block."""
-    nodes = plan.nodes.max
-    in_one_block = (
-        plan.capacity.kind is CapacityKind.CAPACITY_BLOCK and plan.capacity.reservation_id
-    )
-    if in_one_block and nodes > NODES_MAX:
+    nodes, capacity = plan.nodes.max, plan.capacity
+    blocks = most_at_once(capacity.calendar) if capacity.calendar else 1
+    if capacity.kind is not CapacityKind.CAPACITY_BLOCK or not capacity.reservation_ids:
+        return
+    if nodes > blocks * NODES_MAX:
+        of_a_time = f", and at most {blocks} are active at a time" if capacity.calendar else ""
         yield Violation(
             path=("instance", "nodes", "max"),
             message=f"a job may have {nodes} nodes, and a Capacity Block has at most "
-            f"{NODES_MAX} instances",
+            f"{NODES_MAX} instances{of_a_time}",
             remedy=f"set instance.nodes.max to the size of the block, at most {NODES_MAX}, "
             "or name a resource group of several blocks",
         )
@@ -68,7 +71,7 @@ def block_ends(plan: ClusterPlan) -> Iterator[Violation]:
     """Whoever uses a Capacity Block should know its end."""
     if plan.capacity.kind is not CapacityKind.CAPACITY_BLOCK:
         return
-    block = plan.capacity.target
+    block = "the window that they run in" if plan.capacity.calendar else plan.capacity.target
     if traits(plan.orchestrator).keeps_nodes:
         message = f"the cluster can be deployed while {block} is active, and ends with it"
         remedy = "deploy after it begins, and destroy the cluster before it ends"
@@ -85,9 +88,10 @@ def block_ends(plan: ClusterPlan) -> Iterator[Violation]:
 @rule(
     "TS-BAT-003",
     over=clusters,
-    title="A job may run longer than any Capacity Block lasts",
+    title="A job may run longer than any Capacity Block or window lasts",
     why="""
-A Capacity Block lasts at most 182 days, and EC2 ends its nodes from 30 minutes before its end on.
+A Capacity Block lasts at most 182 days, or as long as its window in the cluster's calendar, and EC2
+ends its nodes from 30 minutes before its end on.
 A time-out beyond that never applies: the job ends with its nodes, as if they had failed.
 """,
     sources=("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html",),
@@ -100,10 +104,14 @@ job: {timeout_hours: 8760}
 )
 def longer_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
     """A time-out should end a job before its nodes go."""
-    hours = plan.jobs.timeout_hours
-    if plan.capacity.kind is CapacityKind.CAPACITY_BLOCK and hours > HOURS_MAX:
+    hours, calendar = plan.jobs.timeout_hours, plan.capacity.calendar
+    if plan.capacity.kind is not CapacityKind.CAPACITY_BLOCK:
+        return
+    longest = longest_use(calendar) / timedelta(hours=1) if calendar else HOURS_MAX
+    if hours > longest:
+        of_all = "window of the calendar" if calendar else "Capacity Block"
         yield Violation(
             path=("job", "timeout_hours"),
-            message=f"jobs may run {hours} hours, and the longest Capacity Block lasts {HOURS_MAX}",
+            message=f"jobs may run {hours} hours, and the longest {of_all} lasts {longest:g}",
             remedy="give fewer hours than the block has left, so that jobs end by themselves",
         )

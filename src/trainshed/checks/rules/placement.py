@@ -31,11 +31,15 @@ def reservation_without_group(plan: ClusterPlan) -> Iterator[Violation]:
     """Nodes that work together belong close to each other."""
     capacity = plan.capacity
     reserved = capacity.kind is CapacityKind.RESERVATION
+    were = "were" if capacity.calendar else "was"
     if reserved and plan.nodes.max > 1 and not capacity.placement_group_name:
         yield Violation(
             path=("capacity",),
-            message=f"nothing says that {capacity.reservation_id} was made in a cluster placement "
+            message=f"nothing says that {capacity.target} {were} made in a cluster placement "
             "group, so its nodes may be far from each other",
-            remedy="make the reservation in a cluster placement group and name the group in "
+            remedy="take Capacity Blocks, which AWS places close to each other, or one reservation "
+            "of a cluster placement group"
+            if capacity.calendar
+            else "make the reservation in a cluster placement group and name the group in "
             "capacity.placement_group",
         )

@@ -72,8 +72,9 @@ capacity: {capacity_block: cr-0123456789abcdef0}
 )
 def nodes_kept_on_a_block(plan: ClusterPlan) -> Iterator[Violation]:
     """AWS Batch should launch into a Capacity Block only for jobs."""
-    nodes, block = plan.nodes.min, plan.capacity.target
-    in_block = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
+    nodes, capacity = plan.nodes.min, plan.capacity
+    block = "each window" if capacity.calendar else capacity.target
+    in_block = capacity.kind is CapacityKind.CAPACITY_BLOCK or capacity.calendar
     if in_block and nodes:
         yield Violation(
             path=("instance", "nodes", "min"),
