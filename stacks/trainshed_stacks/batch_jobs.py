@@ -54,6 +54,7 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
         update_timeout=cdk.Duration.hours(plan.update_timeout_hours),
         capacity_block=cluster.capacity.kind is CapacityKind.CAPACITY_BLOCK,
         buckets=job_buckets(cluster),
+        waits_for_window=bool(cluster.capacity.calendar),
         policies=cluster.job_access.policies,
     )
     if repository:

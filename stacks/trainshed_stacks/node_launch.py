@@ -1,13 +1,15 @@
 """What the nodes of a cluster are launched with, whatever starts the jobs on them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 
-from trainshed.plan import ClusterPlan
+from trainshed.plan import CapacityPlan, ClusterPlan
 from trainshed_constructs import (
+    CapacityGroup,
     ClusterPlacementGroup,
     EfaLaunchTemplate,
     EfaSecurityGroup,
@@ -109,7 +111,7 @@ class NodeLaunch:
             root_volume=self.plan.root_volume,
             scratch_volumes=self._scratch_volumes,
             user_data=user_data,
-            capacity=self.plan.capacity,
+            capacity=self._capacity(),
             image_id=image_id,
             instance_type=instance_type,
             instance_profile_arn=instance_profile_arn,
@@ -117,6 +119,20 @@ class NodeLaunch:
             kms_key_arn=self.plan.security.kms_key,
             managed_group=managed_group,
         )
+
+    def _capacity(self) -> CapacityPlan:
+        """Declare the group of the windows' blocks or reservations, if there are any."""
+        capacity = self.plan.capacity
+        if not capacity.calendar:
+            return capacity
+        group = CapacityGroup(
+            self._stack,
+            "Capacity",
+            # Not the cluster's name alone: a group of one's own may have it.
+            name=f"trainshed-{self.plan.name}",
+            reservation_ids=capacity.reservation_ids,
+        )
+        return replace(capacity, reservation_group=group.arn)
 
     def placement_group_name(self) -> str | None:
         """Declare the cluster's own placement group, or name the one of its reservation, if any."""

@@ -201,18 +201,7 @@ def environments_of(aws: EmbeddedAws, deployment: Deployment) -> tuple[list[str]
 def test_a_cluster_on_a_capacity_block_can_be_changed_and_can_leave_it(
     clean_aws: EmbeddedAws, deploy: Deploy
 ) -> None:
-    ec2 = clean_aws.client("ec2")
-    offerings = ec2.describe_capacity_block_offerings(
-        InstanceType="trn1.32xlarge", InstanceCount=16, CapacityDurationHours=24
-    )["CapacityBlockOfferings"]
-    zones = {
-        zone["ZoneName"]: zone["ZoneId"]
-        for zone in ec2.describe_availability_zones()["AvailabilityZones"]
-    }
-    [offer] = [each for each in offerings if zones[each["AvailabilityZone"]] == "usw2-az1"]
-    block = ec2.purchase_capacity_block(
-        CapacityBlockOfferingId=offer["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
-    )["CapacityReservation"]["CapacityReservationId"]
+    block = _purchase(clean_aws.client("ec2"), days=1)["CapacityReservationId"]
     on_block = {"storage:": f"capacity: {{capacity_block: {block}}}\nstorage:"}
 
     steps = (
@@ -227,6 +216,48 @@ def test_a_cluster_on_a_capacity_block_can_be_changed_and_can_leave_it(
     assert environments_of(clean_aws, steps[-1]) == ([made[-1]], [made[-1]])
     last = environment_of(clean_aws, steps[-1])["computeResources"]
     assert last["allocationStrategy"] == "BEST_FIT_PROGRESSIVE"
+
+
+def test_a_window_more_puts_its_block_into_the_group_and_ends_no_job(
+    clean_aws: EmbeddedAws, deploy: Deploy
+) -> None:
+    ec2, groups = clean_aws.client("ec2"), clean_aws.client("resource-groups")
+    blocks = [_purchase(ec2, days) for days in (1, 2)]
+    windows = [
+        f"{{capacity_block: {each['CapacityReservationId']}, from: {each['StartDate']:%FT%H:%MZ}, "
+        f"until: {each['EndDate']:%FT%H:%MZ}}}"
+        for each in blocks
+    ]
+
+    def deployed(count: int) -> tuple[str, list[str]]:
+        calendar = f"capacity: {{calendar: [{', '.join(windows[:count])}]}}"
+        stack = deploy("train", **{"storage:": f"{calendar}\nstorage:"})["TrainCluster"]
+        [group] = groups.list_groups()["GroupIdentifiers"]
+        members = groups.list_group_resources(Group=group["GroupArn"])["ResourceIdentifiers"]
+        return stack.outputs["ComputeEnvironment"], [each["ResourceArn"] for each in members]
+
+    first, second = deployed(1), deployed(2)
+
+    arns = [each["CapacityReservationArn"] for each in blocks]
+    assert first[0] == second[0]
+    assert (first[1], second[1]) == (arns[:1], arns)
+
+
+def _purchase(ec2: Any, days: int) -> dict[str, Any]:
+    """Buy a Capacity Block for 16 nodes of the shipped cluster."""
+    offerings = ec2.describe_capacity_block_offerings(
+        InstanceType="trn1.32xlarge", InstanceCount=16, CapacityDurationHours=24 * days
+    )["CapacityBlockOfferings"]
+    zones = {
+        zone["ZoneName"]: zone["ZoneId"]
+        for zone in ec2.describe_availability_zones()["AvailabilityZones"]
+    }
+    [offer] = [each for each in offerings if zones[each["AvailabilityZone"]] == "usw2-az1"]
+    bought = ec2.purchase_capacity_block(
+        CapacityBlockOfferingId=offer["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
+    )
+    reservation: dict[str, Any] = bought["CapacityReservation"]
+    return reservation
 
 
 def test_a_withdrawn_type_fails_today_with_the_reason(

@@ -38,6 +38,11 @@ def scratch(type_: str, ebs: str) -> str:
     return text(type_, nodes=1).replace("}}", f"}}, scratch: {{ebs: {{{ebs}}}}}}}")
 
 
+def calendar(window: str, until: str = "2026-12-08T11:30Z") -> str:
+    """A calendar of one window, of a block or a reservation."""
+    return f"capacity: {{calendar: [{{{window}, from: 2026-12-01T11:30Z, until: {until}}}]}}"
+
+
 WRONG = {
     "unknown type": (
         text("trn1.32xlarg"),
@@ -133,6 +138,43 @@ WRONG = {
         "a.yaml:5: capacity.spot: trn2u.48xlarge is not sold on Spot (its usage classes: "
         "capacity-block, on-demand)",
     ),
+    "a calendar of a type that is in no blocks": (
+        text("trn1n.32xlarge", added=calendar("capacity_block: cr-01234567")),
+        "a.yaml:4: capacity.calendar: trn1n.32xlarge is not sold in Capacity Blocks (its usage "
+        "classes: on-demand, spot)",
+    ),
+    "a window longer than any block": (
+        text(added=calendar("capacity_block: cr-01234567", until="2027-12-01T11:30Z")),
+        "a.yaml:4: capacity.calendar.0.until: cr-01234567 lasts 8760 hours, and the longest "
+        "Capacity Block 4368; give the times that EC2 shows",
+    ),
+    "a calendar with plain EC2 nodes": (
+        text(added="orchestrator: ec2\n" + calendar("capacity_block: cr-01234567")),
+        "a.yaml:5: capacity.calendar: the nodes of a cluster with orchestrator ec2 are there all "
+        "the time, and EC2 Auto Scaling may suspend a group whose launches fail for a day, as they "
+        "do between windows; use orchestrator batch",
+    ),
+    "a calendar with EKS": (
+        text(added="orchestrator: eks\n" + calendar("capacity_block: cr-01234567")),
+        "a.yaml:5: capacity.calendar: a managed node group of EKS takes the id of one Capacity "
+        "Block, before whose end EKS scales it to no nodes, and does not scale it back; use "
+        "orchestrator batch",
+    ),
+    "a group of blocks with EKS": (
+        text(
+            added="orchestrator: eks\ncapacity: "
+            "{capacity_block: 'arn:aws:resource-groups:us-west-2:123456789012:group/Blocks'}"
+        ),
+        "a.yaml:5: capacity.capacity_block: is a resource group; EKS rejects a node group whose "
+        "launch template does not have the id of one Capacity Block (cr-...)",
+    ),
+    "a wait for capacity with a calendar": (
+        text(
+            added=calendar("reservation: cr-01234567") + "\njob: {capacity_wait_hours: 4}",
+        ),
+        "a.yaml:5: job.capacity_wait_hours: is for nodes on demand or of a reservation: jobs wait "
+        "for the start of a Capacity Block or a window, which may be weeks ahead; leave it out",
+    ),
     "a price of Spot below EC2's lowest": (
         text(added="orchestrator: ec2\ncapacity: {spot: {max_price: 0}}"),
         "a.yaml:5: capacity.spot.max_price: 0 is not allowed; it must be more than 0.001",
@@ -155,7 +197,7 @@ WRONG = {
             added="capacity: {capacity_block: cr-01234567}\njob: {capacity_wait_hours: 3}",
         ),
         "a.yaml:5: job.capacity_wait_hours: is for nodes on demand or of a reservation: jobs wait "
-        "for the start of a Capacity Block, which may be weeks ahead; leave it out",
+        "for the start of a Capacity Block or a window, which may be weeks ahead; leave it out",
     ),
     "public CIDR": (
         text(added="network: {cidr: 8.8.0.0/16}"),

@@ -65,7 +65,8 @@ WRONG = {
     "spot": (
         "capacity: spot",
         "capacity: 'spot' is not allowed; did you mean {spot: {}}? "
-        "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...}, {spot: {}})",
+        "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...}, {spot: {}}, "
+        "{calendar: [...]})",
     ),
     "mount over the container runtime's data": (
         "storage: {lustre: {mount: /var/lib/docker}}",
@@ -219,17 +220,20 @@ WRONG = {
     "capacity": (
         "capacity: ondemand",
         "capacity: 'ondemand' is not allowed; did you mean on-demand? (allowed: on-demand, "
-        "{reservation: cr-...}, {capacity_block: cr-...}, {spot: {}})",
+        "{reservation: cr-...}, {capacity_block: cr-...}, {spot: {}}, "
+        "{calendar: [...]})",
     ),
     "capacity as a list": (
         "capacity: [spot]",
         "capacity: a list is not allowed (allowed: on-demand, {reservation: cr-...}, "
-        "{capacity_block: cr-...}, {spot: {}})",
+        "{capacity_block: cr-...}, {spot: {}}, "
+        "{calendar: [...]})",
     ),
     "capacity of an unknown kind": (
         "capacity: {capacity_blok: cr-01234567}",
         "capacity: {capacity_blok: ...} is not allowed; did you mean capacity_block? "
-        "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...}, {spot: {}})",
+        "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...}, {spot: {}}, "
+        "{calendar: [...]})",
     ),
     "two kinds of capacity": (
         "capacity: {capacity_block: cr-01234567, reservation: cr-01234567}",
@@ -239,6 +243,62 @@ WRONG = {
         "capacity: {reservation: cr-01234567, group: x}",
         "capacity.group: unknown key; did you mean placement_group? (allowed: reservation, "
         "placement_group)",
+    ),
+    "empty calendar": (
+        "capacity: {calendar: []}",
+        "capacity: calendar is empty; give it at least one window",
+    ),
+    "window of nothing": (
+        "capacity: {calendar: [{from: 2026-12-01T11:30Z, until: 2026-12-08T11:30Z}]}",
+        "capacity.calendar.0: give either capacity_block or reservation",
+    ),
+    "window of a block and a reservation": (
+        "capacity: {calendar: [{capacity_block: cr-01234567, reservation: cr-12345678, "
+        "from: 2026-12-01T11:30Z, until: 2026-12-08T11:30Z}]}",
+        "capacity.calendar.0: give either capacity_block or reservation",
+    ),
+    "window that ends before it begins": (
+        "capacity: {calendar: [{capacity_block: cr-01234567, "
+        "from: 2026-12-08T11:30Z, until: 2026-12-01T11:30Z}]}",
+        "capacity.calendar.0: until is 2026-12-01T11:30Z, and must be after from, "
+        "2026-12-08T11:30Z",
+    ),
+    "window without its zone": (
+        "capacity: {calendar: [{capacity_block: cr-01234567, "
+        "from: 2026-12-01 11:30, until: 2026-12-08T11:30Z}]}",
+        "capacity.calendar.0.from: '2026-12-01 11:30' is not allowed; did you mean "
+        "2026-12-01T11:30Z? (allowed: a time in UTC, as YYYY-MM-DDTHH:MMZ)",
+    ),
+    "window on a day that does not exist": (
+        "capacity: {calendar: [{capacity_block: cr-01234567, "
+        "from: 2026-11-31T11:30Z, until: 2026-12-08T11:30Z}]}",
+        "capacity.calendar.0.from: '2026-11-31T11:30Z' is not allowed: day is out of range for "
+        "month",
+    ),
+    "window of a resource group": (
+        "capacity: {calendar: [{capacity_block: 'arn:aws:resource-groups:us-west-2:123456789012:"
+        "group/Blocks', from: 2026-12-01T11:30Z, until: 2026-12-08T11:30Z}]}",
+        "capacity.calendar.0.capacity_block: 'arn:aws:resource-groups:us-west-2:123456789012:"
+        "group/Blocks... is not allowed; for instance cr-0123456789abcdef0 (allowed: the id of a "
+        "capacity reservation, cr- and 8 to 17 hexadecimal digits)",
+    ),
+    "block with two windows": (
+        "capacity: {calendar: [{capacity_block: cr-01234567, from: 2026-12-01T11:30Z, "
+        "until: 2026-12-08T11:30Z}, {capacity_block: cr-01234567, from: 2026-12-08T11:30Z, "
+        "until: 2026-12-09T11:30Z}]}",
+        "capacity: names cr-01234567 twice; a block or reservation has one window",
+    ),
+    "blocks and reservations": (
+        "capacity: {calendar: [{capacity_block: cr-01234567, from: 2026-12-01T11:30Z, "
+        "until: 2026-12-08T11:30Z}, {reservation: cr-12345678, from: 2026-12-08T11:30Z, "
+        "until: 2026-12-09T11:30Z}]}",
+        "capacity: has Capacity Blocks and reservations: nodes are launched into one kind; keep "
+        "the windows of one of them",
+    ),
+    "calendar with another key": (
+        "capacity: {calendar: [{capacity_block: cr-01234567, from: 2026-12-01T11:30Z, "
+        "until: 2026-12-08T11:30Z, to: 2026-12-08T11:30Z}]}",
+        "capacity.calendar.0.to: unknown key (allowed: capacity_block, reservation, from, until)",
     ),
     "variable that is no name": (
         "job: {environment: {NCCL-DEBUG: INFO}}",

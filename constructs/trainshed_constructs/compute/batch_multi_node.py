@@ -111,6 +111,7 @@ class BatchMultiNode(Construct):
         capacity_wait: Duration | None = None,
         update_timeout: Duration | None = None,
         capacity_block: bool = False,
+        waits_for_window: bool = False,
         buckets: Sequence[BucketGrant] = (),
         policies: Sequence[str] = (),
     ) -> None:
@@ -137,6 +138,7 @@ class BatchMultiNode(Construct):
                 `LONGEST_UPDATE_MINUTES`, the default; with `capacity_block` they are ended.
             capacity_block: the nodes come from a Capacity Block, so jobs may wait for its start,
                 and infrastructure updates replace the environment.
+            waits_for_window: jobs may wait for the start of a reservation as long as it takes.
             buckets: what the containers may use in S3; by default nothing.
             policies: ARNs of managed policies of the containers; by default none.
 
@@ -220,7 +222,7 @@ class BatchMultiNode(Construct):
             "Queue",
             compute_environment_arn=self.compute_environment_arn,
             # Jobs for a Capacity Block wait for its start, which may be weeks ahead.
-            capacity_wait_seconds=None if capacity_block else wait_seconds,
+            capacity_wait_seconds=None if capacity_block or waits_for_window else wait_seconds,
         )
         self.job_definition = multi_node_job(
             self,

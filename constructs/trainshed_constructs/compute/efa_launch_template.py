@@ -258,11 +258,15 @@ def _reservation(
 ) -> _Data.CapacityReservationSpecificationProperty | None:
     if not capacity.target:
         return None
+    # EC2 user guide, "Launch instances into Capacity Reservations in a group": what finds
+    # no room in the reservations of a group runs on demand otherwise; blocks are a market.
+    only = capacity.kind is CapacityKind.RESERVATION and capacity.reservation_group
     return _Data.CapacityReservationSpecificationProperty(
+        capacity_reservation_preference="capacity-reservations-only" if only else None,
         capacity_reservation_target=_Data.CapacityReservationTargetProperty(
             capacity_reservation_id=capacity.reservation_id,
             capacity_reservation_resource_group_arn=capacity.reservation_group,
-        )
+        ),
     )
 
 

@@ -286,6 +286,41 @@ def test_a_launch_into_blocks_of_a_group_does_not_run_on_demand(
     assert not_taken.code == "BadRequestException"
 
 
+def test_what_runs_in_reservations_of_a_group_only_does_not_run_on_demand(
+    client: Any,
+    ec2: Any,
+    wanted: dict[str, Any],
+    subnet: str,
+    pool: str,
+    name: str,
+    refusal: Callable[..., Any],
+) -> None:
+    made = ec2.create_capacity_reservation(**{**wanted, "InstanceCount": 1})["CapacityReservation"]
+    client("resource-groups").group_resources(
+        Group=pool, ResourceArns=[made["CapacityReservationArn"]]
+    )
+    reserved = {
+        "CapacityReservationPreference": "capacity-reservations-only",
+        "CapacityReservationTarget": {"CapacityReservationResourceGroupArn": pool},
+    }
+    ec2.create_launch_template(
+        LaunchTemplateName=name,
+        LaunchTemplateData={
+            "InstanceType": "trn1.32xlarge",
+            "ImageId": "ami-0123456789abcdef0",
+            "CapacityReservationSpecification": reserved,
+        },
+    )
+    launch = {"LaunchTemplate": {"LaunchTemplateName": name}, "SubnetId": subnet}
+
+    [launched] = ec2.run_instances(**launch, MinCount=1, MaxCount=1)["Instances"]
+    full = refusal(ec2.run_instances, **launch, MinCount=1, MaxCount=1)
+    ec2.terminate_instances(InstanceIds=[launched["InstanceId"]])
+    ec2.delete_launch_template(LaunchTemplateName=name)
+
+    assert full.code == "ReservationCapacityExceeded"
+
+
 @pytest.mark.parametrize(
     ("instance_type", "hours", "words"),
     [

@@ -59,6 +59,8 @@ class Traits:
         fields: of the cluster file, that its resources follow from, by how their types begin.
         job_logs: construct id of the log group that keeps the output of jobs.
         not_on_spot: why its nodes are not bought on Spot; None where they may be.
+        no_calendar: why its nodes are not launched into one block or reservation after another;
+            None where they are.
         without: what its jobs do not do, for those who ask for it with a field of another one.
     """
 
@@ -76,6 +78,7 @@ class Traits:
     fields: Mapping[str, str]
     job_logs: str
     not_on_spot: str | None
+    no_calendar: str | None
     without: str
 
     @property

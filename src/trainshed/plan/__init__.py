@@ -1,6 +1,7 @@
 """The spec joined with the catalogue: every default resolved, every decision with its reason."""
 
 from trainshed.plan.ami import AmiPlan
+from trainshed.plan.calendar import Window
 from trainshed.plan.capacity import CapacityKind, CapacityPlan
 from trainshed.plan.cluster import ClusterPlan, make_plan
 from trainshed.plan.container import ContainerPlan
@@ -39,6 +40,7 @@ __all__ = [
     "StorageKind",
     "StoragePlan",
     "SubnetPlan",
+    "Window",
     "Zone",
     "load_fleet",
     "make_plan",

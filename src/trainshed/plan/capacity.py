@@ -1,12 +1,16 @@
 """How nodes are bought, and whether a placement group holds them together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 
 from trainshed.catalogue import InstanceType
+from trainshed.catalogue.capacity_blocks import HOURS_MAX
 from trainshed.orchestrators import Orchestrator, traits
+from trainshed.plan.calendar import Window, in_order
 from trainshed.plan.notes import Notes
-from trainshed.spec import CapacityBlock, Reservation, Spot
+from trainshed.spec import Calendar, CapacityBlock, Reservation, Spot, WindowSpec
 
 
 class CapacityKind(StrEnum):
@@ -25,7 +29,9 @@ class CapacityPlan:
     Attributes:
         kind: on-demand, reservation, capacity-block or spot.
         reservation_id: the `cr-...` of a reservation or block.
-        reservation_group: the ARN of a resource group of Capacity Blocks.
+        reservation_group: the ARN of a resource group of reservations or blocks.
+        calendar: the windows of several reservations or blocks, as they begin; the cluster has a
+            resource group of them.
         own_placement_group: create a cluster placement group.
         placement_group_name: an existing cluster placement group, the reservation's.
         max_price: the most that a Spot node may cost, in USD an hour; None for EC2's default.
@@ -34,32 +40,36 @@ class CapacityPlan:
     kind: CapacityKind
     reservation_id: str | None = None
     reservation_group: str | None = None
+    calendar: tuple[Window, ...] = ()
     own_placement_group: bool = False
     placement_group_name: str | None = None
     max_price: float | None = None
 
     @property
+    def reservation_ids(self) -> tuple[str, ...]:
+        """The ids of what nodes are launched into, unless a resource group has them."""
+        if self.reservation_id:
+            return (self.reservation_id,)
+        return tuple(window.reservation_id for window in self.calendar)
+
+    @property
     def target(self) -> str | None:
-        """The id or the ARN of what nodes are launched into."""
-        return self.reservation_id or self.reservation_group
+        """The ids or the ARN of what nodes are launched into."""
+        return " and ".join(self.reservation_ids) or self.reservation_group
 
     @property
     def words(self) -> str:
         """The kind, and what there is to say of it."""
         price = None if self.max_price is None else f"at most {self.max_price:.10g} USD an hour"
-        return " ".join(filter(None, (self.kind, self.target, price)))
+        windows = ", ".join(window.words for window in self.calendar)
+        return " ".join(filter(None, (self.kind, windows or self.target, price)))
 
 
 def plan_capacity(notes: Notes, instance: InstanceType | None, region: str | None) -> CapacityPlan:
     """Resolve `capacity`; refuse what Batch or the type does not allow."""
     match notes.spec.capacity:
         case CapacityBlock(capacity_block=block):
-            if instance and "capacity-block" not in instance.usage_classes:
-                notes.problem(
-                    "capacity.capacity_block",
-                    f"{instance.name} is not sold in Capacity Blocks "
-                    f"(its usage classes: {', '.join(instance.usage_classes)})",
-                )
+            _check_sold_in_blocks(notes, "capacity.capacity_block", instance)
             notes.decide("placement group", "none", "a Capacity Block is placed by AWS as it is")
             is_group = block.startswith("arn:")
             if is_group:
@@ -81,6 +91,8 @@ def plan_capacity(notes: Notes, instance: InstanceType | None, region: str | Non
                 reservation_id=reservation,
                 placement_group_name=group,
             )
+        case Calendar(calendar=windows):
+            return _plan_calendar(notes, windows, instance)
         case Spot(spot=options):
             _check_spot(notes, instance)
             kind, max_price = CapacityKind.SPOT, options.max_price
@@ -88,6 +100,56 @@ def plan_capacity(notes: Notes, instance: InstanceType | None, region: str | Non
             kind, max_price = CapacityKind.ON_DEMAND, None
     grouped = instance is not None and _decide_placement(notes, instance)
     return CapacityPlan(kind=kind, own_placement_group=grouped, max_price=max_price)
+
+
+def _plan_calendar(
+    notes: Notes, windows: Sequence[WindowSpec], instance: InstanceType | None
+) -> CapacityPlan:
+    """Plan a group of all blocks or reservations of a calendar."""
+    blocks = windows[0].capacity_block is not None
+    if why := traits(notes.spec.orchestrator).no_calendar:
+        others = " or ".join(each for each in Orchestrator if not traits(each).no_calendar)
+        notes.problem("capacity.calendar", f"{why}; use orchestrator {others}")
+    if blocks:
+        _check_sold_in_blocks(notes, "capacity.calendar", instance)
+    planned = [
+        Window(
+            entry=entry,
+            reservation_id=each.reservation_id,
+            is_block=blocks,
+            begins_at=each.begins_at,
+            ends_at=each.ends_at,
+        )
+        for entry, each in enumerate(windows)
+    ]
+    for window in planned:
+        hours = (window.ends_at - window.begins_at) / timedelta(hours=1)
+        if blocks and hours > HOURS_MAX:
+            notes.problem(
+                ("capacity", "calendar", window.entry, "until"),
+                f"{window.reservation_id} lasts {hours:g} hours, and the longest Capacity Block "
+                f"{HOURS_MAX}; give the times that EC2 shows",
+            )
+    notes.decide("placement group", "none", "each block or reservation is placed as it is")
+    notes.decide(
+        "capacity group",
+        f"of {len(windows)} {'Capacity Blocks' if blocks else 'reservations'}",
+        "nodes are launched into those that are active; a change of the calendar changes this "
+        "group alone, and ends no job",
+    )
+    return CapacityPlan(
+        kind=CapacityKind.CAPACITY_BLOCK if blocks else CapacityKind.RESERVATION,
+        calendar=in_order(planned),
+    )
+
+
+def _check_sold_in_blocks(notes: Notes, path: str, instance: InstanceType | None) -> None:
+    if instance and "capacity-block" not in instance.usage_classes:
+        notes.problem(
+            path,
+            f"{instance.name} is not sold in Capacity Blocks "
+            f"(its usage classes: {', '.join(instance.usage_classes)})",
+        )
 
 
 def _check_spot(notes: Notes, instance: InstanceType | None) -> None:

@@ -142,10 +142,8 @@ def _efa_connection_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Probl
 def _reservation_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
     """A reservation, or a Capacity Block, is of one type in one zone."""
     first_users: dict[str, ClusterPlan] = {}
-    for cluster in clusters:
-        reservation = cluster.capacity.reservation_id
-        if not reservation:
-            continue
+    launches = [(user, id_) for user in clusters for id_ in user.capacity.reservation_ids]
+    for cluster, reservation in launches:
         first = first_users.setdefault(reservation, cluster)
         mine, theirs = (
             {

@@ -2,6 +2,7 @@
 
 from trainshed.orchestrators import Orchestrator
 from trainshed.spec.bucket_lifecycle import BucketLifecycle
+from trainshed.spec.calendar import Calendar, WindowSpec
 from trainshed.spec.errors import SpecError
 from trainshed.spec.files import ami_pipeline_file, cluster_files
 from trainshed.spec.findings import FindingsSpec
@@ -38,6 +39,7 @@ __all__ = [
     "BucketGrant",
     "BucketLifecycle",
     "BucketSpec",
+    "Calendar",
     "CapacityBlock",
     "ClusterSpec",
     "Compression",
@@ -62,6 +64,7 @@ __all__ = [
     "StorageSpec",
     "TrainingSpec",
     "VolumeType",
+    "WindowSpec",
     "ami_pipeline_file",
     "cluster_files",
     "read_ami_pipeline",

@@ -26,6 +26,12 @@ def _meant_mount(text: str) -> Iterator[str]:
     yield from (each for each in tries if not mount_problem(each))
 
 
+def _meant_moment(text: str) -> Iterator[str]:
+    time = re.sub("[ t]", "T", text.strip(), count=1).upper()
+    yield time.removesuffix("+00:00").removesuffix("Z") + "Z"
+    yield f"{text.strip()}T00:00Z"
+
+
 def _meant_role(text: str) -> Iterator[str]:
     # A session's ARN, as `aws sts get-caller-identity` prints it, names its role without a path.
     yield re.sub("^(arn:[a-z-]+):sts:(:[0-9]+):assumed-role/([^/]+)/.*", r"\1:iam:\2:role/\3", text)
@@ -165,6 +171,12 @@ BLOCK = Form(
     words="the id of a Capacity Block, cr- and 8 to 17 hexadecimal digits, or the ARN of a "
     "resource group of blocks, arn:aws:resource-groups:...:group/...",
     example="arn:aws:resource-groups:us-west-2:123456789012:group/Blocks",
+)
+MOMENT = Form(
+    pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?Z$",
+    words="a time in UTC, as YYYY-MM-DDTHH:MMZ",
+    example="2026-12-01T11:30Z",
+    meant=_meant_moment,
 )
 VPC = _id("vpc", "a VPC")
 SUBNET = _id("subnet", "a subnet")

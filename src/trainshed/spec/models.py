@@ -26,6 +26,7 @@ from trainshed.errors import did_you_mean
 from trainshed.interfaces import InterfaceProfile
 from trainshed.orchestrators import Orchestrator, traits
 from trainshed.spec import forms
+from trainshed.spec.calendar import Calendar
 from trainshed.spec.findings import FindingsSpec
 from trainshed.spec.iam import IamSpec
 from trainshed.spec.job import JobSpec
@@ -130,6 +131,8 @@ def _capacity_tag(value: object) -> str | None:
             return "spot"
         case Reservation() | {"reservation": _}:
             return "reservation"
+        case Calendar() | {"calendar": _}:
+            return "calendar"
     return None
 
 
@@ -141,14 +144,14 @@ def _check_capacity(value: object) -> object:
             wrong = "'spot' is not allowed; did you mean {spot: {}}?"
         case dict() if value:
             kind = ", ".join(map(str, value))
-            near = did_you_mean(kind, ("reservation", "capacity_block", "spot"))
+            near = did_you_mean(kind, ("reservation", "capacity_block", "spot", "calendar"))
             wrong = f"{{{kind}: ...}} is not allowed{near}"
         case _:
             near = did_you_mean(value if isinstance(value, str) else "", ("on-demand",))
             wrong = f"{shown(value)} is not allowed{near}"
     raise ValueError(
         f"{wrong} (allowed: on-demand, {{reservation: cr-...}}, {{capacity_block: cr-...}}, "
-        "{spot: {}})"
+        "{spot: {}}, {calendar: [...]})"
     )
 
 
@@ -156,7 +159,8 @@ Capacity = Annotated[
     Annotated[Literal["on-demand"], Tag("market")]
     | Annotated[Reservation, Tag("reservation")]
     | Annotated[CapacityBlock, Tag("block")]
-    | Annotated[Spot, Tag("spot")],
+    | Annotated[Spot, Tag("spot")]
+    | Annotated[Calendar, Tag("calendar")],
     Discriminator(_capacity_tag),
     BeforeValidator(_check_capacity),
 ]
@@ -213,7 +217,8 @@ class ClusterSpec(Document):
     instance: InstanceSpec
     """The nodes."""
     capacity: Capacity = "on-demand"
-    """on-demand, {reservation: cr-...}, {capacity_block: cr-...} or {spot: {}}."""
+    """on-demand, {reservation: cr-...}, {capacity_block: cr-...}, {spot: {}} or {calendar:
+    [...]}."""
     network: NetworkSpec = NetworkSpec()
     """The VPC."""
     storage: StorageSpec = StorageSpec()

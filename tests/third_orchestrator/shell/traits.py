@@ -31,5 +31,6 @@ TRAITS = Traits(
     fields={"AWS::AutoScaling::": "instance"},
     job_logs="ShellLogs",
     not_on_spot="nodes that are kept are not on Spot, where EC2 may take them back",
+    no_calendar="nodes that are kept have no windows",
     without="jobs are shell scripts",
 )

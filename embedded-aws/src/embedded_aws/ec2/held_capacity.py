@@ -4,8 +4,9 @@ EC2 API reference: a reservation is `scheduled` until its start and `expired` af
 launch that targets one is of its type and in its zone, and finds `ReservationCapacityExceeded` when
 it is full. EC2 user guide, "Launch instances into Capacity Reservations in a group": a launch uses
 the matching ones of a resource group; what finds no room in one runs on demand, but with the market
-capacity-block, which uses only Capacity Blocks. Inferred: the other words. Launches that match an
-`open` reservation without naming it do not use it up here.
+capacity-block, which uses only Capacity Blocks, or the preference capacity-reservations-only.
+Inferred: the other words. Launches that match an `open` reservation without naming it do not use it
+up here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -153,7 +154,7 @@ def places(call: Call, data: Any, instance_type: str, zone: str, count: int) -> 
             and (reservation["ReservationType"] == "capacity-block") == in_blocks
             for _ in range(reservation["AvailableInstanceCount"])
         ]
-        if in_blocks:
+        if in_blocks or _reserved_only(data):
             _check_free(group, len(free_places), count)
         return free_places[:count]
     return []
@@ -169,6 +170,11 @@ def _target(data: Any) -> Row:
     specification = data.get("CapacityReservationSpecification", {})
     target: Row = specification.get("CapacityReservationTarget", {})
     return target
+
+
+def _reserved_only(data: Any) -> bool:
+    specification: Row = data.get("CapacityReservationSpecification", {})
+    return specification.get("CapacityReservationPreference") == "capacity-reservations-only"
 
 
 def _is_for(reservation: Row, instance_type: str, zone: str) -> bool:

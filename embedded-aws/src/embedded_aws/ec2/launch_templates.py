@@ -48,7 +48,14 @@ def check_template(data: TemplateData) -> None:
             "the same request"
         )
     reservation = data.get("CapacityReservationSpecification", {})
-    if {"CapacityReservationPreference", "CapacityReservationTarget"} <= set(reservation):
+    preference = reservation.get("CapacityReservationPreference")
+    target = reservation.get("CapacityReservationTarget", {})
+    # EC2 user guide, "Launch instances into Capacity Reservations in a group".
+    only_group = (
+        preference == "capacity-reservations-only"
+        and "CapacityReservationResourceGroupArn" in target
+    )
+    if preference and target and not only_group:
         raise invalid_combination(
             "CapacityReservationPreference and CapacityReservationTarget cannot both be "
             "specified. You can specify only one option at a time."

@@ -131,12 +131,12 @@ def _environment_reason(names: set[str], asked: set[str]) -> str:
 
 
 def _capacity_wait(notes: Notes, job: BatchJobSpec, capacity: CapacityPlan) -> int | None:
-    if capacity.kind is CapacityKind.CAPACITY_BLOCK:
+    if capacity.kind is CapacityKind.CAPACITY_BLOCK or capacity.calendar:
         if "capacity_wait_hours" in job.model_fields_set:
             notes.problem(
                 "job.capacity_wait_hours",
                 "is for nodes on demand or of a reservation: jobs wait for the start of a Capacity "
-                "Block, which may be weeks ahead; leave it out",
+                "Block or a window, which may be weeks ahead; leave it out",
             )
         return None
     hours = job.capacity_wait_hours

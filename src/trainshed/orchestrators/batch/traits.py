@@ -41,5 +41,6 @@ TRAITS = Traits(
     # AWS Batch API reference, ComputeResource, type: "Multi-node parallel jobs aren't supported on
     # Spot Instances". Every job here is one, also of a single node: its job definition is.
     not_on_spot="AWS Batch runs no multi-node jobs on Spot",
+    no_calendar=None,
     without="jobs run in containers",
 )

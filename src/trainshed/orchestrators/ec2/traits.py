@@ -23,5 +23,9 @@ TRAITS = Traits(
     fields={"AWS::AutoScaling::": "instance", "AWS::SSM::Document": "job"},
     job_logs="Ec2Logs",
     not_on_spot=None,
+    # EC2 Auto Scaling user guide, "Suspend and resume Amazon EC2 Auto Scaling processes",
+    # administrative suspension.
+    no_calendar="the nodes of a cluster with orchestrator ec2 are there all the time, and EC2 Auto "
+    "Scaling may suspend a group whose launches fail for a day, as they do between windows",
     without="jobs run on the nodes themselves, and once",
 )

@@ -99,6 +99,13 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
             "is for orchestrator ec2: managed node groups of EKS take no price, and their nodes "
             "cost at most what they do on demand; leave it out",
         )
+    if node.capacity.reservation_group:
+        # EKS user guide, "Create a managed node group with Capacity Blocks for ML".
+        notes.problem(
+            "capacity.capacity_block",
+            "is a resource group; EKS rejects a node group whose launch template does not have the "
+            "id of one Capacity Block (cr-...)",
+        )
     repair = node.capacity.target is None
     notes.decide(
         "node repair",

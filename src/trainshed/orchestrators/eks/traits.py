@@ -81,5 +81,8 @@ TRAITS = Traits(
     fields={"AWS::EKS::Nodegroup": "instance", "AWS::EKS::": "kubernetes"},
     job_logs="EksLogs",
     not_on_spot=None,
+    # EKS user guide, "Create a managed node group with Capacity Blocks for ML".
+    no_calendar="a managed node group of EKS takes the id of one Capacity Block, before whose end "
+    "EKS scales it to no nodes, and does not scale it back",
     without="jobs run in pods of Kubernetes",
 )

@@ -1,0 +1,74 @@
+"""The windows in which Capacity Blocks or reservations are there, one after another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trainshed.catalogue.capacity_blocks import ENDS_EARLY
+
+_TIME = "%Y-%m-%d %H:%M"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A Capacity Block or a reservation, and the time in which it is there.
+
+    Attributes:
+        entry: its place in the list of the cluster file.
+        reservation_id: the `cr-...`.
+        is_block: it is a Capacity Block.
+        begins_at: when nodes can be launched into it.
+        ends_at: when it ends.
+    """
+
+    entry: int
+    reservation_id: str
+    is_block: bool
+    begins_at: datetime
+    ends_at: datetime
+
+    @property
+    def launches_until(self) -> datetime:
+        """When no nodes are launched into it any more; those of a Capacity Block go then."""
+        return self.ends_at - ENDS_EARLY if self.is_block else self.ends_at
+
+    @property
+    def usable(self) -> timedelta:
+        """How long a job may run in it."""
+        return self.launches_until - self.begins_at
+
+    @property
+    def words(self) -> str:
+        """Its id and its times."""
+        return f"{self.reservation_id} {self.begins_at:{_TIME}} to {self.ends_at:{_TIME}}"
+
+
+def in_order(windows: Sequence[Window]) -> tuple[Window, ...]:
+    """Return windows as they begin."""
+    return tuple(sorted(windows, key=lambda each: (each.begins_at, each.ends_at)))
+
+
+def most_at_once(calendar: Sequence[Window]) -> int:
+    """Return how many windows there are at most at one time."""
+    return max(
+        (
+            sum(other.begins_at <= each.begins_at < other.ends_at for other in calendar)
+            for each in calendar
+        ),
+        default=0,
+    )
+
+
+def longest_use(calendar: Sequence[Window]) -> timedelta:
+    """Return how long a job may run in the longest window."""
+    return max(each.usable for each in calendar)
+
+
+def active(calendar: Sequence[Window], now: datetime) -> tuple[Window, ...]:
+    """Return the windows in which nodes can be launched now."""
+    return tuple(each for each in calendar if each.begins_at <= now < each.launches_until)
+
+
+def next_of(calendar: Sequence[Window], now: datetime) -> Window | None:
+    """Return the window that begins next, or None."""
+    return next((each for each in calendar if each.begins_at > now), None)
