@@ -84,7 +84,9 @@ class Plugin:
         return {}
 
     def instance_store_mounts(self) -> Mapping[str, str]:
-        """Return where an AMI mounts the instance store by a pattern of the AMI's name.
+        """Return where an AMI mounts its scratch space by a pattern of the AMI's name.
+
+        That is the instance store, or volumes of EBS beside the root where a type has none.
 
         Every user may write there.
         """
