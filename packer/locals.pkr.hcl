@@ -73,7 +73,7 @@ locals {
   scripts = {
     base = ["10-base.sh", "12-agents.sh", "15-kernel.sh"]
     provision = [
-      "18-after-reboot.sh", "20-efa.sh", "30-lustre.sh",
+      "18-after-reboot.sh", "20-efa.sh", "30-storage.sh",
       "40-${var.accelerator}.sh", "50-${local.agent}.sh",
       "60-first-boot.sh", "65-hardening.sh",
     ]

@@ -10,6 +10,7 @@ from trainshed.nodes.cells import Cell
 from trainshed.pins.model import ANY, CONTAINER, Component, Pins
 from trainshed.pins.reader import read_pins
 from trainshed.pins.recipe import AmiRecipe, ComponentPin, ami_recipe, component_pin, recipe_names
+from trainshed.pins.storage_clients import STORAGE_CLIENTS, bases_that_mount
 
 _DRIVERS = {"habana": "habana-driver", "neuron": "neuron-dkms", "nvidia": "nvidia-driver"}
 _RUNTIMES = {"habana": "habana-container-runtime", "nvidia": "nvidia-container-toolkit"}
@@ -45,11 +46,16 @@ def with_tables(document: str, pins: Pins, variables: str) -> str:
 
 
 def cells_table(pins: Pins) -> str:
-    """Return every AMI: base, kernel, driver, runtime and agent of each; or why there is none."""
+    """Return every AMI: base, kernel, driver, runtime, agent and storage; or why there is none."""
     rows = []
     for accelerator, agent, base in recipe_names(pins):
         recipe = ami_recipe(pins, accelerator, agent, base)
         parts = [_RUNTIMES.get(accelerator), "docker", "ecs-init"]
+        mounted = [
+            kind
+            for kind in STORAGE_CLIENTS
+            if base in bases_that_mount(pins, kind, accelerator, agent)
+        ]
         rows.append(
             [
                 f"{accelerator}/{agent}",
@@ -57,12 +63,14 @@ def cells_table(pins: Pins) -> str:
                 f"`{recipe.kernel}`",
                 _named(recipe, [_DRIVERS[accelerator]]),
                 _named(recipe, [part for part in parts if part]) or "containerd of the base",
+                ", ".join(mounted),
             ]
         )
     for cell in Cell:
         if why := pins.why_none(cell.accelerator, cell.agent):
-            rows.append([str(cell), f"none: {why}", "", "", ""])
-    return _table(["cell", "base and its AMI", "kernel", "driver", "runs containers"], rows)
+            rows.append([str(cell), f"none: {why}", "", "", "", ""])
+    columns = ["cell", "base and its AMI", "kernel", "driver", "runs containers", "mounts"]
+    return _table(columns, rows)
 
 
 def variables_table(text: str) -> str:

@@ -1,8 +1,9 @@
 """Shared storage over the real NFS, in a virtual machine whose kernel has it.
 
-Debian has no efs-utils: in its place the options that it adds, without TLS, to the machine's own
-server. So are the AWS CLI and systemctl stand-ins; the client, the server and what the program does
-with them are real. A boot takes seconds of a processor, so that all tests look at the same one.
+FSx for OpenZFS is mounted as it is on a node. Debian has no efs-utils: in its place the options
+that it adds, without TLS. The AWS CLI and systemctl are stand-ins; the client, the machine's own
+server and what the program does with them are real. A boot takes seconds of a processor, so that
+all tests look at the same one.
 """
 
 import json
@@ -27,16 +28,24 @@ done
 exec mount.nfs4 "127.0.0.1:/${{1%:/}}" "$2" -o "$options"
 """,
 }
-PARAMETER = "/trainshed/efs/train/file-system-id"
 
 
-def boot(name: str) -> str:
-    """Shell commands that boot a node with an export at /data, and tell what it did."""
-    settings = {
-        "region": "us-west-2",
-        "efs": {"mount": "/data", "file_system_id_parameter": PARAMETER, "wait_seconds": 0},
+def boot(name: str, kind: str, parameters: dict[str, str]) -> str:
+    """Shell commands that boot a node with storage at /data, and tell what it did.
+
+    Args:
+        name: of the boot.
+        kind: of storage.
+        parameters: values of its parameters by what they hold.
+    """
+    names = {f"{what}_parameter": f"/trainshed/{kind}/train/{what}" for what in parameters}
+    settings = {"region": "us-west-2", kind: {"mount": "/data", "wait_seconds": 0, **names}}
+    answer = {
+        "Parameters": [
+            {"Name": each, "Value": value}
+            for each, value in zip(names.values(), parameters.values(), strict=True)
+        ]
     }
-    answer = {"Parameters": [{"Name": PARAMETER, "Value": name}]}
     return f"""
 echo 'begin {name}'
 mkdir -p /etc/trainshed
@@ -44,9 +53,14 @@ echo '{json.dumps(settings)}' >/etc/trainshed/first-boot.json
 echo '{json.dumps(answer)}' >/run/answer
 /opt/trainshed/first-boot
 echo "code $?"
-findmnt -n -o FSTYPE,OPTIONS /data
+findmnt -n --notruncate -o FSTYPE,OPTIONS /data
 echo "mode $(stat -c %a /data)"
 """
+
+
+def boot_with_efs(name: str) -> str:
+    """The same with an export in place of a file system of EFS."""
+    return boot(name, "efs", {"file_system_id": name})
 
 
 @pytest.fixture(scope="module")
@@ -56,15 +70,18 @@ def boots(kernel_machine: KernelMachine) -> dict[str, str]:
         "new": "rw,no_root_squash",
         "squashed": "rw,root_squash",
         "readonly": "ro,no_root_squash",
+        "volume": "rw,no_root_squash",
     }
     again = "echo 'begin again'; /opt/trainshed/first-boot; echo \"code $?\"; umount /data\n"
-    script = nfs_machine.serve(exports) + boot("new") + again
+    script = nfs_machine.serve(exports) + boot_with_efs("new") + again
     for name in ("squashed", "readonly"):
-        script += boot(name) + "umount /data\n"
+        script += boot_with_efs(name) + "umount /data\n"
+    volume = {"dns_name": "127.0.0.1", "volume_path": "/volume"}
+    script += boot("volume", "openzfs", volume) + "umount /data\n"
     ran = kernel_machine.boot(
-        script + boot("missing") + "echo begin calls; cat /run/calls\n",
+        script + boot_with_efs("missing") + "echo begin calls; cat /run/calls\n",
         files={**nfs_machine.FILES, **STAND_INS},
-        programs=nfs_machine.PROGRAMS,
+        programs=(*nfs_machine.PROGRAMS, "mount.nfs"),
         modules=nfs_machine.MODULES,
     )
     said = [part.partition("\n") for part in ran.output.split("begin ")]
@@ -109,6 +126,16 @@ def test_a_file_system_that_is_not_there_fails_the_boot_with_the_words_of_nfs(
         in (boots["missing"])
     )
     assert "\ncode 1\n" in boots["missing"]
+
+
+def test_a_volume_of_openzfs_is_mounted_over_several_connections(boots: dict[str, str]) -> None:
+    said = boots["volume"]
+
+    assert "trainshed: /data: mounted 127.0.0.1:/volume" in said
+    assert "\ncode 0\nnfs4 " in said
+    for option in ("vers=4.2", "nconnect=16", "rsize=1048576", "noatime", "hard"):
+        assert option in said
+    assert "\nmode 1777\n" in said
 
 
 def test_the_helper_of_efs_gets_what_its_guide_says(boots: dict[str, str]) -> None:

@@ -18,13 +18,19 @@ from trainshed.pins.model import Pins
 from trainshed.pins.outdated import Outdated, is_older, outdated, pinned_versions
 from trainshed.pins.reader import PinError, parse_pins, read_pins
 from trainshed.pins.recipe import ami_recipe, component_pin, recipe_names
+from trainshed.pins.storage_clients import STORAGE_CLIENTS, bases_that_mount
+from trainshed_node.mounts import CLIENTS
 
 FILE = Path(__file__).parents[2] / "packer" / "pins.json"
 DOCUMENT: dict[str, Any] = json.loads(FILE.read_text())
 
 RECIPES = list(recipe_names(read_pins(FILE)))
 # What a base does not have yet; docs/amis.md says why.
-MISSING = {"ubuntu-24.04": {"nvidia-dcgm", "nvidia-dcgm-exporter", "gdrcopy"}}
+MISSING = {
+    "ubuntu-22.04": {"efs-utils"},
+    "ubuntu-24.04": {"efs-utils", "nvidia-dcgm", "nvidia-dcgm-exporter", "gdrcopy"},
+    "ubuntu-24.04_6.8": {"efs-utils"},
+}
 SOURCES = [
     (component, base)
     for component, entry in DOCUMENT["components"].items()
@@ -94,6 +100,23 @@ def test_every_component_of_a_recipe_is_pinned_on_its_base(
 
     recipe = ami_recipe(pins, accelerator, orchestrator, base)
     assert recipe.components.keys() == asked - MISSING.get(base, set())
+
+
+def test_every_ami_mounts_all_storage_but_efs_on_ubuntu(pins: Pins) -> None:
+    mounted = {kind: set(bases_that_mount(pins, kind, "nvidia", "ec2")) for kind in STORAGE_CLIENTS}
+
+    both = {"amazon-linux-2023", "ubuntu-24.04"}
+    assert mounted == {
+        "lustre": both,
+        "efs": {"amazon-linux-2023"},
+        "openzfs": both,
+        "bucket": both,
+    }
+    assert bases_that_mount(pins, "efs", "habana", "ecs") == ()
+
+
+def test_node_programs_mount_with_the_clients_that_the_pins_name() -> None:
+    assert {kind: client.component for kind, client in CLIENTS.items()} == STORAGE_CLIENTS
 
 
 def test_the_first_base_is_the_one_that_nobody_names(pins: Pins) -> None:

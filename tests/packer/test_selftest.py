@@ -19,10 +19,20 @@ RUNNING = (
     *("chrony", "amazon-ssm-agent", "amazon-cloudwatch-agent", "trainshed-first-boot"),
     *("trainshed-selftest", "trainshed-spot", "docker", "ecs"),
 )
+CLIENTS = ("mount.lustre", "mount.efs", "mount.nfs", "mount.mount-s3")
 PACKAGES = {
     "linux-image": "6.8.0-1.2",
     "habanalabs-dkms": "1.21.3-57",
     "amazon-ecs-init": "1.107.0-1",
+    "lustre-client-utils": "2.15.6-1fsx34",
+    "nfs-common": "1:2.6.1-1ubuntu1.2",
+    "amazon-efs-utils": "3.3.2",
+    "mount-s3": "1.24.0",
+}
+CLIENT_PACKAGES = {
+    "lustre-client": "lustre-client-utils",
+    "nfs-client": "nfs-common",
+    "efs-utils": "amazon-efs-utils",
 }
 COMPONENTS: dict[str, Any] = {
     "kernel": {
@@ -38,12 +48,23 @@ COMPONENTS: dict[str, Any] = {
     "ecs-init": {"version": "1.107.0", "kind": "archive"},
     "aws-cli": {"version": "2.36.11", "kind": "archive"},
     "efa-installer": {"version": "1.50.0", "kind": "archive"},
+    **{
+        name: {
+            "version": PACKAGES[package],
+            "kind": "apt",
+            "packages": {package: PACKAGES[package]},
+        }
+        for name, package in CLIENT_PACKAGES.items()
+    },
+    "mountpoint-s3": {"version": PACKAGES["mount-s3"], "kind": "archive"},
 }
 SYSTEMCTL = """
 unit=$(eval echo \\${$#})
 listed() { grep -qx "${unit%.service}" "/units/$1" && echo "$1" || { echo "$2"; exit 1; }; }
 case $1 in
-  is-enabled) listed enabled disabled ;;
+  is-enabled)
+    test "$unit" != rpcbind.socket || exec cat /units/rpcbind.socket
+    listed enabled disabled ;;
   is-active) listed active inactive ;;
   cat) test -e "/units/$unit" ;;
   list-units) cat /units/failed 2>/dev/null || true ;;
@@ -94,6 +115,7 @@ def machine(tmp_path: Path) -> Machine:
     made.write("units/ecs.service", "trainshed-first-boot.service docker.service\n")
     for unit, limit in MEMLOCK.items():
         made.write(f"units/{unit}", f"{limit}\n")
+    made.write("units/rpcbind.socket", "masked\n")
     made.write("opt/amazon/efa_installed_packages", "# EFA installer version: 1.50.0\n")
     made.write("opt/amazon/efa/bin/fi_info", "#!/bin/sh\necho provider: efa\n").chmod(0o755)
     for path in (made.path / "etc" / "sysctl.d").iterdir():
@@ -108,7 +130,7 @@ def machine(tmp_path: Path) -> Machine:
         "uname": f"echo {KERNEL}",
         "dkms": f"echo 'habanalabs/1.21.3, {KERNEL}, x86_64: installed'",
         "modinfo": "echo 'version:        2.15.6'",
-        "mount.lustre": "",
+        **dict.fromkeys(CLIENTS, ""),
         "aws": "echo aws-cli/2.36.11 Python/3.13 Linux",
         "hl-smi": "echo HL-205",
         "apt-mark": "echo linux-image",
@@ -204,6 +226,32 @@ def test_a_lustre_client_without_efa_is_reported_and_is_no_failure(machine: Mach
     assert results["lustre over efa"]["state"] == "unchecked"
     assert "storage.lustre.efa refuse to boot" in results["lustre over efa"]["detail"]
     assert results["lustre module"]["state"] == "ok"
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_client_of_shared_storage_that_is_not_there_is_a_failure(
+    machine: Machine, client: str
+) -> None:
+    Path(f"{machine.path}.local", "bin", client).unlink()
+
+    assert machine.failures() == {client: f"there is no {client}"}
+
+
+def test_an_ami_that_has_no_client_of_efs_says_so_and_is_no_failure(machine: Machine) -> None:
+    machine.pin({name: pin for name, pin in COMPONENTS.items() if name != "efs-utils"})
+
+    result = machine.selftest()["mount.efs"]
+
+    assert result["state"] == "unchecked"
+    assert result["detail"] == (
+        "no amazon-efs-utils in this AMI: nodes with storage.efs refuse to boot"
+    )
+
+
+def test_a_port_mapper_that_may_start_is_a_failure(machine: Machine) -> None:
+    machine.write("units/rpcbind.socket", "enabled\n")
+
+    assert machine.failures() == {"port mapper": "rpcbind.socket is not masked"}
 
 
 def test_a_device_whose_tool_fails_is_a_failure(machine: Machine) -> None:

@@ -23,11 +23,13 @@ from vendors.nodes import NODES
 from vendors.nvidia import NVIDIA
 from vendors.package import Contents, File, Package, bare, program
 from vendors.sources import gdrcopy, nccl_tests
+from vendors.storage import STORAGE
 
 _BY_NAME = (
     HABANA_AND_NEURON
     | NVIDIA
     | NODES
+    | STORAGE
     | {
         "awscli-2": aws_cli,
         "chrony": chrony,
@@ -51,6 +53,7 @@ _PACKAGE_OF = {
     "ssm-agent": "amazon-ssm-agent",
     "cloudwatch-agent": "amazon-cloudwatch-agent",
     "ecs-init": "amazon-ecs-init",
+    "mountpoint-s3": "mount-s3",
     "nvidia-dcgm-exporter": "datacenter-gpu-manager-exporter",
 }
 

@@ -16,6 +16,7 @@ class BucketClient(StorageClient):
     own role, and finds the bucket's region itself.
     """
 
+    component = "mountpoint-s3"
     programs: ClassVar[Mapping[str, str]] = {"mount.mount-s3": "Mountpoint for Amazon S3"}
     file_system_type = "mount-s3"
     options = "_netdev,nosuid,nodev,ro,allow-other"

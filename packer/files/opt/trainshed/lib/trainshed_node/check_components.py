@@ -16,6 +16,7 @@ _PACKAGE_OF_ARCHIVE = {
     "ssm-agent": "amazon-ssm-agent",
     "cloudwatch-agent": "amazon-cloudwatch-agent",
     "ecs-init": "amazon-ecs-init",
+    "mountpoint-s3": "mount-s3",
     "nvidia-dcgm-exporter": "datacenter-gpu-manager-exporter",
 }
 _COMMAND_OF_ARCHIVE = {"aws-cli": (("aws", "--version"), r"aws-cli/(\S+)")}

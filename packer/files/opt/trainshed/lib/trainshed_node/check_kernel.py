@@ -9,7 +9,7 @@ from trainshed_node.dkms import modules
 from trainshed_node.lustre_efa import KEFALND
 from trainshed_node.recipe import Recipe
 from trainshed_node.results import FAILED, OK, Result, unchecked, verdict
-from trainshed_node.system import has_command, run
+from trainshed_node.system import run
 
 
 def check_kernel(recipe: Recipe) -> Iterator[Result]:
@@ -55,8 +55,6 @@ def _dkms(kernel: str) -> Iterator[Result]:
 
 
 def _lustre(kernel: str) -> Result:
-    if not has_command("mount.lustre"):
-        return verdict("lustre module", False, detail="there is no mount.lustre")
     done = run("modinfo", "-k", kernel, "lustre")
     if not done.ok:
         return verdict("lustre module", False, detail=f"none for {kernel}: {done.last_line}")

@@ -15,6 +15,7 @@ class EfsClient(StorageClient):
     adds the options of NFS that EFS needs, and watches the process that encrypts.
     """
 
+    component = "efs-utils"
     programs: ClassVar[Mapping[str, str]] = {"mount.efs": "amazon-efs-utils"}
     file_system_type = "efs"
     options = "tls,noatime,_netdev"

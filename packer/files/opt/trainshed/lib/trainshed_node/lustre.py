@@ -14,6 +14,7 @@ from trainshed_node.storage_client import Log, StorageClient
 class LustreClient(StorageClient):
     """Mounts an FSx for Lustre file system, over EFA if asked."""
 
+    component = "lustre-client"
     programs: ClassVar[Mapping[str, str]] = {"mount.lustre": "Lustre client"}
     file_system_type = "lustre"
     # FSx for Lustre user guide, "Mounting automatically"; flock for what locks files.

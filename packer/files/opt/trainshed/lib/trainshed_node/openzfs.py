@@ -16,6 +16,7 @@ class OpenZfsClient(StorageClient):
     guide's `sync`, with which each write waits for the server; `fsync` waits for it anyway.
     """
 
+    component = "nfs-client"
     programs: ClassVar[Mapping[str, str]] = {"mount.nfs": "NFS client"}
     file_system_type = "nfs"
     options = "nfsvers=4.2,nconnect=16,rsize=1048576,wsize=1048576,timeo=600,noatime,_netdev"

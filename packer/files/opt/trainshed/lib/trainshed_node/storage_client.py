@@ -15,12 +15,14 @@ class StorageClient(ABC):
     """The client of one kind of shared storage.
 
     Attributes:
+        component: of the AMI, in its recipe.
         programs: what the AMI must have for it, by the command that each brings.
         file_system_type: of mount(8).
         options: of mount(8).
         read_only: jobs read it and never write to it.
     """
 
+    component: ClassVar[str]
     programs: ClassVar[Mapping[str, str]]
     file_system_type: ClassVar[str]
     options: ClassVar[str]
