@@ -898,6 +898,48 @@ def test_a_file_system_that_cannot_be_mounted(network: Account) -> None:
     ]
 
 
+def test_an_existing_bucket_is_there_and_archives_nothing_that_is_mounted(
+    account: Account,
+) -> None:
+    s3 = account.aws.client("s3")
+    here = {"LocationConstraint": "us-west-2"}
+    s3.create_bucket(Bucket="ours", CreateBucketConfiguration=here)
+
+    def of(**fields: Any) -> list[str]:
+        found = account.ask(storage={"bucket": fields})
+        return [each.message for each in found if each.rule in ("TS-ACC-060", "TS-ACC-067")]
+
+    assert of(existing="theirs") == ["there is no bucket theirs"]
+    assert of(existing="ours", mount="/data") == []
+    to_archive = [{"Days": 90, "StorageClass": "GLACIER"}]
+    s3.put_bucket_lifecycle_configuration(
+        Bucket="ours",
+        LifecycleConfiguration={
+            "Rules": [
+                {"Filter": {"Prefix": "runs/"}, "Status": "Enabled", "Transitions": to_archive}
+            ]
+        },
+    )
+    assert of(existing="ours", mount="/data") == [
+        "a lifecycle rule of ours moves objects under runs/ to Glacier, where they cannot be read"
+    ]
+    assert of(existing="ours", mount="/data", mount_prefix="data/") == []
+    assert of(existing="ours") == []
+
+
+def test_a_bucket_that_was_kept(account: Account) -> None:
+    s3, own = account.aws.client("s3"), account.aws.client("sts").get_caller_identity()["Account"]
+
+    def of() -> list[str]:
+        found = account.ask(storage={"bucket": {}})
+        return [each.message for each in found if each.rule == "TS-ACC-066"]
+
+    assert of() == []
+    name = f"trainshed-train-{own}-us-west-2"
+    s3.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
+    assert of() == [f"{name} is there already, and TrainBucket did not make it"]
+
+
 def test_an_efs_file_system_that_cannot_be_mounted(network: Account) -> None:
     efs, ids = network.aws.client("efs"), network.ids
     created = efs.create_file_system(CreationToken="home")["FileSystemId"]

@@ -15,6 +15,7 @@ from trainshed.catalogue.quotas import (
 from trainshed.findings.rule import checks_of
 from trainshed.plan import CapacityKind, ClusterPlan, EfsPlan
 from trainshed.preflight.rules.bootstrap import BOOTSTRAP_VERSION
+from trainshed.preflight.rules.bucket import read_buckets
 from trainshed.preflight.rules.images import image_of
 from trainshed.preflight.rules.storage import buckets
 from trainshed.preflight.subject import Subject
@@ -74,7 +75,14 @@ def _repositories(subject: Subject) -> list[str]:
 
 
 def _buckets(subject: Subject) -> list[str]:
-    return [f"arn:aws:s3:::{bucket}" for bucket in buckets(subject)]
+    plan, names = subject.plan, [*buckets(subject)]
+    if plan.bucket and plan.bucket.new:
+        names.append(plan.bucket.bucket_name(plan.account or "*", plan.region))
+    return [f"arn:aws:s3:::{name}" for name in names]
+
+
+def _read_buckets(subject: Subject) -> list[str]:
+    return [f"arn:aws:s3:::{name}" for name, _, _ in read_buckets(subject.plan)]
 
 
 def _key(subject: Subject) -> list[str]:
@@ -180,6 +188,7 @@ _RESOURCES: Mapping[str, Callable[[Subject], list[str]]] = {
     "kms:ListGrants": _key,
     "resource-groups:GetGroupConfiguration": _group,
     "resource-groups:ListGroupResources": _group,
+    "s3:GetLifecycleConfiguration": _read_buckets,
     "s3:ListBucket": _buckets,
     "servicequotas:GetServiceQuota": _quotas,
     "ssm:GetParameter": _parameters,

@@ -68,6 +68,15 @@ class BucketPlan(StoragePlan):
         """
         return self.existing or own_bucket_name(self.name, account, region)
 
+    def is_called(self, bucket: str) -> bool:
+        """Return whether a bucket that another field names is this one, of whatever account."""
+        if self.existing:
+            return bucket == self.existing
+        name = (
+            rf"{re.escape(_beginning(self.name))}[0-9]{{{_ACCOUNT_DIGITS}}}-[a-z]+(-[a-z]+)+-[0-9]"
+        )
+        return re.fullmatch(name, bucket) is not None
+
 
 def own_bucket_name(name: str, account: str, region: str) -> str:
     """Return the name of the new bucket that clusters share by a name."""
@@ -119,15 +128,6 @@ def _beginning(name: str) -> str:
     return f"trainshed-{name}-"
 
 
-def _is(plan: BucketPlan, bucket: str, account: str | None) -> bool:
-    """Return whether a bucket that another field names is this one."""
-    if plan.existing:
-        return bucket == plan.existing
-    digits = account or rf"[0-9]{{{_ACCOUNT_DIGITS}}}"
-    name = rf"{re.escape(_beginning(plan.name))}{digits}-[a-z]+(-[a-z]+)+-[0-9]"
-    return re.fullmatch(name, bucket) is not None
-
-
 def _check_name(notes: Notes, name: str, region: str | None) -> None:
     longest = _LONGEST - len(_beginning("")) - _ACCOUNT_DIGITS - 1 - len(region or "")
     if len(name) > longest:
@@ -147,10 +147,10 @@ def _readers(notes: Notes, plan: BucketPlan) -> Iterator[Reader]:
             prefix=plan.mount_prefix, words=f"{plan.mount} (storage.bucket.mount) has them"
         )
     link = spec.storage.lustre.s3 if spec.storage.lustre else None
-    if link and _is(plan, link.bucket, spec.account):
+    if link and plan.is_called(link.bucket):
         yield Reader(prefix=link.prefix, words="Lustre (storage.lustre.s3) loads them")
     for index, grant in enumerate(spec.job.buckets):
-        if _is(plan, grant.bucket, spec.account):
+        if plan.is_called(grant.bucket):
             yield Reader(prefix=grant.prefix, words=f"jobs (job.buckets.{index}) read them")
 
 
@@ -159,7 +159,7 @@ def _check_jobs(notes: Notes, plan: BucketPlan) -> None:
     job = notes.spec.job
     for index, grant in enumerate(job.buckets):
         # read, read-write and read-write-delete: each begins with the lesser ones.
-        if _is(plan, grant.bucket, notes.spec.account) and plan.access.startswith(grant.access):
+        if plan.is_called(grant.bucket) and plan.access.startswith(grant.access):
             notes.problem(
                 ("job", "buckets", index),
                 f"gives nothing that storage.bucket does not give: {plan.access} in the whole "

@@ -112,7 +112,7 @@ def _order(rule: BucketLifecycle) -> Iterator[tuple[str, str]]:
 def _archived(rule: BucketLifecycle, readers: Sequence[Reader]) -> Iterator[tuple[str, str]]:
     """Find archives of what is read: S3 answers InvalidObjectState, which is an I/O error."""
     archive = next((each for each in moves_of(rule) if each.to.archive), None)
-    reader = next((each for each in readers if _overlap(rule.prefix, each.prefix)), None)
+    reader = next((each for each in readers if overlap(rule.prefix, each.prefix)), None)
     if archive and reader:
         yield (
             archive.field,
@@ -123,5 +123,6 @@ def _archived(rule: BucketLifecycle, readers: Sequence[Reader]) -> Iterator[tupl
         )
 
 
-def _overlap(one: str, other: str) -> bool:
+def overlap(one: str, other: str) -> bool:
+    """Return whether some object may be under both prefixes."""
     return one.startswith(other) or other.startswith(one)

@@ -20,12 +20,17 @@ _HEAD = "https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html"
 def buckets(subject: Subject) -> dict[str, Path]:
     """Return the buckets that the cluster file names, each with the first field that does."""
     named: dict[str, Path] = {}
-    lustre = new_file_system(subject.plan)
+    own, lustre = subject.plan.bucket, new_file_system(subject.plan)
+    if own and own.existing:
+        named[own.existing] = ("storage", "bucket", "existing")
     if lustre and lustre.s3:
-        named[lustre.s3.bucket] = ("storage", "lustre", "s3", "bucket")
+        named.setdefault(lustre.s3.bucket, ("storage", "lustre", "s3", "bucket"))
     for index, grant in enumerate(subject.plan.job_access.buckets):
         named.setdefault(grant.bucket, ("job", "buckets", index, "bucket"))
-    return named
+    # One that comes with the cluster may not be there yet.
+    return {
+        name: path for name, path in named.items() if not (own and own.new and own.is_called(name))
+    }
 
 
 def _regions(subject: Subject) -> dict[str, str | None]:
@@ -49,7 +54,7 @@ def _region_of(subject: Subject, bucket: str) -> str | None:
     "TS-ACC-060",
     over=accounts,
     title="A bucket does not exist",
-    when="job.buckets or storage.lustre.s3 names buckets",
+    when="job.buckets, storage.bucket.existing or storage.lustre.s3 names buckets",
     why="""
 A file system that is linked to a bucket which does not exist fails after minutes, and its
 deployment is rolled back. A job fails when it first reads or writes.
@@ -73,7 +78,7 @@ def bucket_is_there(subject: Subject) -> Iterator[Violation]:
     "TS-ACC-061",
     over=accounts,
     title="A bucket is in another region",
-    when="job.buckets or storage.lustre.s3 names buckets",
+    when="job.buckets, storage.bucket.existing or storage.lustre.s3 names buckets",
     why="""
 FSx imports and exports automatically only within a region. Traffic of jobs to another region is
 slower, and each byte is paid for; a gateway endpoint does not carry it.
