@@ -1,4 +1,4 @@
-"""Rules that delete data by their age or number, from the deployment on."""
+"""Rules that delete data by their age or number, or archive it, from the deployment on."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -11,10 +11,12 @@ _EXPIRES = ("ExpirationInDays", "ExpirationDate")
 # What narrows a rule of a bucket down to a part of it. An empty prefix is all.
 _NARROWING = ("Prefix", "TagFilters", "ObjectSizeGreaterThan", "ObjectSizeLessThan")
 _ASK = "ask whether anybody still needs what goes"
+# Classes whose objects are read after a restore only.
+_ARCHIVES = ("GLACIER", "DEEP_ARCHIVE")
 
 
 def expiry(affected: Affected) -> Iterator[Risk]:
-    """Yield rules that are new, and delete what was there before the change."""
+    """Yield rules that are new, and delete or archive what was there before the change."""
     if affected.change.effect is not Effect.CHANGED or not affected.old:
         return
     match affected.change.resource_type:
@@ -29,19 +31,39 @@ def expiry(affected: Affected) -> Iterator[Risk]:
 def _of_objects(affected: Affected) -> Iterator[Risk]:
     old = [_without_name(rule) for rule in _rules(affected.old)]
     for rule in _rules(affected.new):
-        expires = next((rule[name] for name in _EXPIRES if name in rule), None)
-        if rule.get("Status") != "Enabled" or expires is None or _without_name(rule) in old:
+        if rule.get("Status") != "Enabled" or _without_name(rule) in old:
             continue
-        when = f"after {expires} days" if "ExpirationInDays" in rule else f"on {expires}"
+        expires = next((rule[name] for name in _EXPIRES if name in rule), None)
         narrowed = any(rule.get(name) for name in _NARROWING)
         prefix = f" that begin with {rule['Prefix']}" if rule.get("Prefix") else ""
         which = f"objects{prefix}" if prefix else "some objects" if narrowed else "all objects"
-        yield affected.risk(
-            RiskKind.DATA_LOSS,
-            Level.MEDIUM if narrowed else Level.HIGH,
-            f"{which} are deleted {when} (LifecycleConfiguration)",
-            _ASK,
-        )
+        if expires is not None:
+            when = f"after {expires} days" if "ExpirationInDays" in rule else f"on {expires}"
+            yield affected.risk(
+                RiskKind.DATA_LOSS,
+                Level.MEDIUM if narrowed else Level.HIGH,
+                f"{which} are deleted {when} (LifecycleConfiguration)",
+                _ASK,
+            )
+        if archive := _archive(rule):
+            yield affected.risk(
+                RiskKind.DATA_LOSS,
+                Level.MEDIUM,
+                f"{which} go to {archive}, where they cannot be read until they are restored "
+                "(LifecycleConfiguration)",
+                "ask whether jobs still read them; GLACIER_IR can be read at once",
+            )
+
+
+def _archive(rule: Mapping[str, Any]) -> str | None:
+    """Return the first archive that a rule moves objects to, and when."""
+    steps = rule.get("Transitions")
+    for step in steps if isinstance(steps, list) else ():
+        storage_class = step.get("StorageClass") if isinstance(step, Mapping) else None
+        if storage_class in _ARCHIVES:
+            days = step.get("TransitionInDays")
+            return f"{storage_class} after {days} days" if days else str(storage_class)
+    return None
 
 
 def _rules(bucket: Mapping[str, Any]) -> list[Mapping[str, Any]]:
