@@ -49,6 +49,13 @@ device = os.open("/dev/fuse", os.O_RDWR)
 options = f"fd={device},rootmode=40000,user_id=0,group_id=0"
 sys.exit(ctypes.CDLL(None).mount(b"none", sys.argv[1].encode(), b"fuse", 0, options.encode()))
 """
+MOUNTPOINT_FAILS = """Error: Failed to create FUSE session
+
+Caused by:
+    0: initial ListObjectsV2 failed for bucket train-data
+    1: Forbidden: Access Denied
+Error: Failed to create mount process
+"""
 USERS = """root:x:0:0:root:/root:/bin/bash
 ec2-user:x:1000:1000::/home/ec2-user:/bin/bash
 nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin
@@ -122,6 +129,20 @@ def test_a_bucket_is_mounted_to_be_read_by_every_user(
     assert code == 0, error
     assert calls == [f"mount -t mount-s3 -o _netdev,nosuid,nodev,ro,allow-other {source} /data"]
     assert "WARNING" not in said
+
+
+def test_a_bucket_that_is_not_mounted_fails_the_boot_with_the_causes(machine: NodeRoot) -> None:
+    # Mountpoint's process and the one that started it, each with an error of its own.
+    machine.command("mount", f"cat <<'EOF' >&2\n{MOUNTPOINT_FAILS}EOF\nexit 1\n")
+
+    code, _, error, _ = boot(machine, {"bucket": {**BUCKET, "wait_seconds": 0}})
+
+    assert code == 1
+    assert error.startswith(
+        "trainshed: ERROR: /data: not mounted after 0 s: s3://train-data/ was not mounted "
+        "(Error: Failed to create FUSE session Caused by: 0: initial ListObjectsV2 failed for "
+        "bucket train-data 1: Forbidden: Access Denied Error: Failed to create mount process); "
+    )
 
 
 def test_a_bucket_whose_process_has_ended_fails_each_boot(machine: NodeRoot) -> None:

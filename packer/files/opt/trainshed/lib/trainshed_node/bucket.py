@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from trainshed_node.storage_client import StorageClient
+from trainshed_node.system import Finished
 
 
 class BucketClient(StorageClient):
@@ -25,3 +26,10 @@ class BucketClient(StorageClient):
     def source(self, values: Mapping[str, str]) -> str:
         """Return the address of the objects; a prefix ends with a slash."""
         return f"s3://{values['bucket_name']}/{values.get('prefix', '')}"
+
+    def why_not(self, mounting: Finished) -> str:
+        """Return all that it said: its last line is that a process failed, the causes come first.
+
+        As src/run.rs of Mountpoint writes them.
+        """
+        return " ".join(mounting.errors.split()) or mounting.last_line

@@ -150,7 +150,7 @@ def _mount(client: StorageClient, source: str, path: str) -> None:
     kind, options = client.file_system_type, client.options
     done = run("mount", "-t", kind, "-o", options, source, path, timeout=300)
     if not done.ok:
-        raise NotYet(f"{source} was not mounted ({done.last_line})")
+        raise NotYet(f"{source} was not mounted ({client.why_not(done)})")
 
 
 def _let_jobs_write(mount: Path, log: Log) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from trainshed_node.settings import Mount
+from trainshed_node.system import Finished
 
 Log = Callable[[str], None]
 
@@ -38,6 +39,10 @@ class StorageClient(ABC):
         Raises:
             NodeError: this node can never mount it.
         """
+
+    def why_not(self, mounting: Finished) -> str:
+        """Return why mount(8) failed, in the words of the client; by default its last line."""
+        return mounting.last_line
 
     def tune(self, mount: Mount, log: Log) -> None:  # noqa: B027
         """Set up what can only be after the mount; by default nothing."""
