@@ -556,6 +556,123 @@ def test_a_job_on_plain_nodes_runs_48_hours_of_a_block_at_most(
     assert ("TS-ACC-033" in rules(found)) is outlasts
 
 
+def windows(*blocks: dict[str, Any], kind: str = "capacity_block", **moved: Any) -> Any:
+    """A calendar of blocks in their windows, which begin or end otherwise by `begins`, `ends`."""
+    none = timedelta()
+    return {
+        "calendar": [
+            {
+                kind: each["CapacityReservationId"],
+                "from": f"{each['StartDate'] + moved.get('begins', none):%FT%H:%MZ}",
+                "until": f"{each['EndDate'] + moved.get('ends', none):%FT%H:%MZ}",
+            }
+            for each in blocks
+        ]
+    }
+
+
+def test_a_calendar_of_blocks_as_ec2_has_them(account: Account) -> None:
+    account.aws.grant_quota(TRN_QUOTA, 0)
+    first, second = buy(account, 4, 24), buy(account, 4, 72)
+    short = {"timeout_hours": 20}
+
+    before = account.ask(
+        capacity=windows(first, second), job=short, now=first["StartDate"] - timedelta(hours=1)
+    )
+    meanwhile = account.ask(capacity=windows(first, second), job=short, now=first["StartDate"])
+    one_over = account.ask(capacity=windows(first, second), job=short, now=first["EndDate"])
+
+    assert (rules(before), rules(meanwhile)) == (["TS-ACC-034"], [])
+    over = only(one_over)
+    assert (over.rule, over.remedy) == ("TS-ACC-030", "remove its window")
+    assert over.place and over.place.field == "capacity.calendar.0.capacity_block"
+
+
+@pytest.mark.parametrize(
+    ("moved", "severity", "field"),
+    [
+        pytest.param({"begins": timedelta(hours=-1)}, Severity.ERROR, "from", id="begins-later"),
+        pytest.param({"begins": timedelta(hours=1)}, Severity.WARNING, "from", id="has-begun"),
+        pytest.param({"ends": timedelta(hours=1)}, Severity.ERROR, "until", id="ends-earlier"),
+        pytest.param({"ends": timedelta(hours=-1)}, Severity.WARNING, "until", id="ends-later"),
+    ],
+)
+def test_a_window_that_ec2_has_otherwise(
+    account: Account, moved: dict[str, Any], severity: Severity, field: str
+) -> None:
+    account.aws.grant_quota(TRN_QUOTA, 0)
+    bought = buy(account, 4, 72)
+
+    found = only(
+        account.ask(
+            capacity=windows(bought, **moved), job={"timeout_hours": 1}, now=bought["StartDate"]
+        )
+    )
+
+    there = bought["StartDate" if field == "from" else "EndDate"]
+    assert (found.rule, found.severity) == ("TS-ACC-038", severity)
+    assert found.remedy == f"write {field}: {there:%FT%H:%MZ}"
+    assert found.place and found.place.field == f"capacity.calendar.0.{field}"
+
+
+def test_a_part_of_the_time_of_a_reservation_is_a_window(
+    account: Account, reservation: Callable[..., str]
+) -> None:
+    made = account.aws.client("ec2").describe_capacity_reservations(
+        CapacityReservationIds=[reservation()]
+    )["CapacityReservations"][0]
+    times = {"StartDate": made["StartDate"] + timedelta(days=1)}
+    times["EndDate"] = times["StartDate"] + timedelta(days=7)
+
+    found = account.ask(capacity=windows({**made, **times}, kind="reservation"))
+
+    assert rules(found) == []
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "severities"),
+    [
+        pytest.param(2, 4, {Severity.WARNING}, id="one-is-enough"),
+        pytest.param(2, 3, {Severity.ERROR}, id="none-is-enough"),
+    ],
+)
+def test_a_window_with_too_few_instances(
+    account: Account, small: int, large: int, severities: set[Severity]
+) -> None:
+    account.aws.grant_quota(TRN_QUOTA, 0)
+    first, second = buy(account, small, 24), buy(account, large, 72)
+    # One after the other, as EC2 sells them; those of the embedded AWS begin at one time.
+    second = {**second, "StartDate": first["EndDate"]}
+
+    found = [
+        each
+        for each in account.ask(
+            capacity=windows(first, second),
+            job={"timeout_hours": 1},
+            now=first["StartDate"],
+        )
+        if each.rule == "TS-ACC-039"
+    ]
+
+    assert {each.severity for each in found} == severities
+    assert "begins, 2 instances are there, and the cluster has up to 4 nodes" in found[0].message
+
+
+def test_a_calendar_names_reservations_of_the_nodes_type(account: Account) -> None:
+    other = buy(account, 4, 24, "p4d.24xlarge")
+
+    found = [
+        each
+        for each in account.ask(capacity=windows(other, kind="reservation"))
+        if each.rule == "TS-ACC-031"
+    ]
+
+    assert "has instance type p4d.24xlarge, and the nodes have trn1.32xlarge" in found[1].message
+    assert found[0].remedy == (
+        f"write capacity_block: {other['CapacityReservationId']} in its window"
+    )
+
+
 POOL = [
     {"Type": "AWS::EC2::CapacityReservationPool"},
     {

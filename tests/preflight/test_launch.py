@@ -1,13 +1,17 @@
 """Dry runs of the launch template, deployed or synthesised."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from preflight_account import TRN_QUOTA, Account, Templates, deploy
 
 from embedded_aws.faults import Fault
+from trainshed.app.synthesis import read_assembly
 from trainshed.findings import Finding, Severity
+from trainshed.plan import Fleet
 from trainshed.preflight import ask_account
 
 IDS = ("TS-ACC-090", "TS-ACC-091")
@@ -134,17 +138,7 @@ def test_a_capacity_block_that_has_not_begun_refuses_nothing_yet(
     account: Account, templates: Templates
 ) -> None:
     deploy(account, templates, "TrainNetwork")
-    ec2 = account.aws.client("ec2")
-    offered, *_ = [
-        each
-        for each in ec2.describe_capacity_block_offerings(
-            InstanceType="trn1.32xlarge", InstanceCount=4, CapacityDurationHours=72
-        )["CapacityBlockOfferings"]
-        if each["AvailabilityZone"] == "us-west-2d"
-    ]
-    block = ec2.purchase_capacity_block(
-        CapacityBlockOfferingId=offered["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
-    )["CapacityReservation"]
+    block = _block(account)
     account.aws.fail(
         Fault(service="ec2", operation="RunInstances", code="ReservationCapacityExceeded")
     )
@@ -159,6 +153,42 @@ def test_a_capacity_block_that_has_not_begun_refuses_nothing_yet(
 
     assert found.rule == "TS-ACC-091"
     assert "has not begun" in found.message and "ReservationCapacityExceeded" in found.message
+
+
+def test_before_the_deployment_the_launch_is_tried_in_the_first_window_of_the_calendar(
+    account: Account, synthesise: Callable[[Fleet], Path]
+) -> None:
+    block = _block(account)
+    window = {
+        "capacity_block": block["CapacityReservationId"],
+        "from": f"{block['StartDate']:%FT%H:%MZ}",
+        "until": f"{block['EndDate']:%FT%H:%MZ}",
+    }
+    fields = {"capacity": {"calendar": [window]}}
+    assembly = synthesise(Fleet(clusters=(account.plan(**fields),)))
+    templates = {name: stack.template for name, stack in read_assembly(assembly).items()}
+    deploy(account, templates, "TrainNetwork")
+
+    [found] = launches(account.ask(template=templates["TrainCluster"], **fields))
+
+    assert found.rule == "TS-ACC-091"
+    assert f"Capacity Block {block['CapacityReservationId']} has not begun" in found.message
+    assert "is scheduled with 0 free" in found.message
+
+
+def _block(account: Account) -> Any:
+    """Return a Capacity Block in the zone of the cluster."""
+    ec2 = account.aws.client("ec2")
+    offered, *_ = [
+        each
+        for each in ec2.describe_capacity_block_offerings(
+            InstanceType="trn1.32xlarge", InstanceCount=4, CapacityDurationHours=72
+        )["CapacityBlockOfferings"]
+        if each["AvailabilityZone"] == "us-west-2d"
+    ]
+    return ec2.purchase_capacity_block(
+        CapacityBlockOfferingId=offered["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
+    )["CapacityReservation"]
 
 
 def _placement_group(account: Account) -> str:

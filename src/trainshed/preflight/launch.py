@@ -220,6 +220,11 @@ def _of_template(subject: Subject, launcher: Launcher) -> _Launch | str:
         return f"{'the AMI' if subnet else 'its network'} does not exist yet"
     data = _resolved(kinds[_TEMPLATE]["LaunchTemplateData"], exports, "", left_out)
     sent = {key: value for key, value in data.items() if key not in _NOT_SENT}
+    if calendar := subject.plan.capacity.calendar:
+        # In place of their group, which does not exist yet.
+        window = next((each for each in calendar if subject.now < each.ends_at), calendar[-1])
+        target = {"CapacityReservationId": window.reservation_id}
+        sent["CapacityReservationSpecification"] = {"CapacityReservationTarget": target}
     return _Launch(
         params={
             **sent,

@@ -12,6 +12,7 @@ from trainshed.account.capacity_reservations import (
     reserved_in,
 )
 from trainshed.catalogue.capacity_blocks import ENDS_EARLY
+from trainshed.documents.problems import Path
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.orchestrators import traits
 from trainshed.plan import CapacityKind
@@ -38,38 +39,47 @@ class _Difference(NamedTuple):
     what: str
     has: str
     asked: str
-    path: tuple[str, ...]
+    path: Path
 
 
-def _path(subject: Subject) -> tuple[str, str]:
-    is_block = subject.plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
-    return "capacity", "capacity_block" if is_block else "reservation"
+def _path(subject: Subject, reservation_id: str | None = None) -> Path:
+    """Return the field that names a reservation, or the group."""
+    capacity = subject.plan.capacity
+    is_block = capacity.kind is CapacityKind.CAPACITY_BLOCK
+    field = "capacity_block" if is_block else "reservation"
+    for window in capacity.calendar:
+        if window.reservation_id == reservation_id:
+            return "capacity", "calendar", window.entry, field
+    return ("capacity", "calendar") if capacity.calendar else ("capacity", field)
 
 
-def _found(subject: Subject) -> CapacityReservation | None:
-    """Return the reservation that the plan names, if it names one that is there."""
-    named = subject.plan.capacity.reservation_id
-    return find_reservation(subject.aws, named) if named else None
+def _found(subject: Subject) -> Iterator[CapacityReservation]:
+    """Yield those of the reservations that the plan names that are there."""
+    for named in subject.plan.capacity.reservation_ids:
+        if found := find_reservation(subject.aws, named):
+            yield found
 
 
 def _differences(subject: Subject, found: CapacityReservation) -> Iterator[_Difference]:
-    plan = subject.plan
+    plan, path = subject.plan, _path(subject, found.reservation_id)
     zone = found.zone_id if plan.zone.is_id else found.zone_name
     pairs = (
         _Difference("instance type", found.instance_type, plan.instance.name, ("instance", "type")),
         _Difference("zone", zone, plan.zone.name, ("zone",)),
-        _Difference("platform", found.platform, _LINUX, _path(subject)),
-        _Difference("tenancy", found.tenancy, "default", _path(subject)),
+        _Difference("platform", found.platform, _LINUX, path),
+        _Difference("tenancy", found.tenancy, "default", path),
     )
     yield from (each for each in pairs if each.has and each.has != each.asked)
 
 
 def _usable(subject: Subject) -> list[CapacityReservation]:
-    """Return the one that the plan names, or those of its group that nodes are launched into."""
-    group = subject.plan.capacity.reservation_group
+    """Return those that the plan names, or those of its group that nodes are launched into."""
+    capacity = subject.plan.capacity
+    group = capacity.reservation_group
+    if capacity.calendar:
+        return [each for each in _found(subject) if not each.is_over(subject.now)]
     if group is None:
-        found = _found(subject)
-        return [found] if found else []
+        return list(_found(subject))
     members = find_group(subject.aws, group)
     return [
         each
@@ -100,24 +110,24 @@ A launch that targets a reservation which does not exist in the region, or has e
 )
 def reservation_is_there(subject: Subject) -> Iterator[Violation]:
     """A reservation that is over takes no launch."""
-    named = subject.plan.capacity.reservation_id
-    if named is None:
-        return
-    found = _found(subject)
-    if found is None:
-        yield Violation(
-            path=_path(subject),
-            message=f"there is no {named} in {subject.plan.region}, or it is of another account "
-            "that does not share it",
-            remedy="name one that aws ec2 describe-capacity-reservations lists",
-        )
-    elif found.is_over(subject.now):
-        ended = f" since {found.ends_at:{_TIME}}" if found.ends_at else ""
-        yield Violation(
-            path=_path(subject),
-            message=f"{found} is over{ended} ({found.state})",
-            remedy="name another, or launch on demand",
-        )
+    for named in subject.plan.capacity.reservation_ids:
+        found = find_reservation(subject.aws, named)
+        if found is None:
+            yield Violation(
+                path=_path(subject, named),
+                message=f"there is no {named} in {subject.plan.region}, or it is of another "
+                "account that does not share it",
+                remedy="name one that aws ec2 describe-capacity-reservations lists",
+            )
+        elif found.is_over(subject.now):
+            ended = f" since {found.ends_at:{_TIME}}" if found.ends_at else ""
+            yield Violation(
+                path=_path(subject, named),
+                message=f"{found} is over{ended} ({found.state})",
+                remedy="remove its window"
+                if subject.plan.capacity.calendar
+                else "name another, or launch on demand",
+            )
 
 
 @rule(
@@ -136,25 +146,27 @@ the market type says whether it is a Capacity Block. Otherwise EC2 refuses it.
 )
 def reservation_fits(subject: Subject) -> Iterator[Violation]:
     """Type, platform, zone, tenancy and market must be the same."""
-    plan, found = subject.plan, _found(subject)
-    if found is None:
-        return
-    asks_block = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
-    if found.is_block != asks_block:
-        field = "capacity_block" if found.is_block else "reservation"
-        yield Violation(
-            path=_path(subject),
-            message=f"{found.reservation_id} is a {str(found).rsplit(' ', 1)[0]}",
-            remedy=f"write capacity: {{{field}: {found.reservation_id}}}",
-        )
-    for what, has, asked, path in _differences(subject, found):
-        yield Violation(
-            path=path,
-            message=f"{found} has {what} {has}, and the nodes have {asked}",
-            remedy=f"set {'.'.join(path)} to {has}, or name another reservation"
-            if path[0] != "capacity"
-            else "name another reservation",
-        )
+    capacity = subject.plan.capacity
+    asks_block = capacity.kind is CapacityKind.CAPACITY_BLOCK
+    for found in _found(subject):
+        named = found.reservation_id
+        if found.is_block != asks_block:
+            field = "capacity_block" if found.is_block else "reservation"
+            yield Violation(
+                path=_path(subject, named),
+                message=f"{named} is a {str(found).rsplit(' ', 1)[0]}",
+                remedy=f"write {field}: {named} in its window"
+                if capacity.calendar
+                else f"write capacity: {{{field}: {named}}}",
+            )
+        for what, has, asked, path in _differences(subject, found):
+            yield Violation(
+                path=path,
+                message=f"{found} has {what} {has}, and the nodes have {asked}",
+                remedy=f"set {'.'.join(map(str, path))} to {has}, or name another reservation"
+                if path[0] != "capacity"
+                else "name another reservation",
+            )
 
 
 @rule(
@@ -213,7 +225,7 @@ def reservation_is_large_enough(subject: Subject) -> Iterator[Violation]:
     """The largest job must fit, beside what others have launched into it."""
     usable, nodes = _usable(subject), subject.plan.nodes.max
     together = most_at_once(usable, subject.now) or usable
-    if not together:
+    if not together or subject.plan.capacity.calendar:
         return
     reserved, is_open = reserved_in(together), all(each.state == "active" for each in together)
     if reserved.total < nodes:
