@@ -35,10 +35,10 @@ def eks_project(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Path:
-    """A project with a cluster of Amazon EKS alone, in which the test is; it may say more of it."""
+    """A project with a cluster of Amazon EKS alone, in which the test is; it may be another one."""
     file = tmp_path / "clusters/kube.yaml"
     file.parent.mkdir()
-    file.write_text(EKS_CLUSTER + getattr(request, "param", ""))
+    file.write_text(getattr(request, "param", EKS_CLUSTER))
     write_app(tmp_path, synthesise(load_fleet([file])))
     monkeypatch.chdir(tmp_path)
     logs = tmp_path / "logs"

@@ -18,6 +18,17 @@ from trainshed.rehearse.workplace import workplace
 
 pytestmark = pytest.mark.server
 # The first attempt goes on until something ends it.
+EVERY_STORAGE = """name: KubeCluster
+region: us-west-2
+orchestrator: eks
+instance: {type: p3.16xlarge, nodes: {max: 2}, scratch: {ebs: {gib: 1000}}}
+capacity: {spot: {}}
+storage:
+  lustre: {deployment: scratch-2}
+  efs: {mount: /home}
+  bucket: {mount: /data, lifecycle: [{prefix: data/old/, glacier_instant_retrieval_days: 90}]}
+kubernetes: {version: "1.35", access: [{role: Operator, policy: cluster-admin}]}
+"""
 STEPS = '[ "$TRAINSHED_ATTEMPT" = 0 ] || exit 0; echo step; exec sleep 600'
 
 
@@ -58,13 +69,16 @@ def test_a_node_that_goes_has_all_nodes_start_again() -> None:
 
 
 @pytest.mark.usefixtures("machine", "eks_project")
-@pytest.mark.parametrize("eks_project", ["capacity: {spot: {}}\n"], indirect=True)
-def test_a_node_that_ec2_takes_back_has_all_nodes_start_again_in_time() -> None:
+@pytest.mark.parametrize("eks_project", [EVERY_STORAGE], indirect=True)
+def test_a_job_on_spot_nodes_goes_on_from_what_it_wrote_to_its_storage() -> None:
     printed: list[str] = []
-    training = (
-        f"trap 'echo checkpoint $NODE_RANK before $(cat $TRAINSHED_DEADLINE); exit 5' TERM; "
-        f"{STEPS.replace('exec sleep 600', 'sleep 600 & wait')}"
-    )
+    training = f"""
+for path in /fsx /home /scratch; do echo $TRAINSHED_ATTEMPT >>$path/of-$NODE_RANK || exit 3; done
+ls -d /data || exit 4
+trap 'echo checkpoint $NODE_RANK before $(cat $TRAINSHED_DEADLINE) | tee /fsx/kept; exit 5' TERM
+[ "$TRAINSHED_ATTEMPT" = 0 ] || echo found $(cat /fsx/kept), $(paste -sd+ /home/of-0) attempts
+{STEPS.replace("exec sleep 600", "sleep 600 & wait")}
+"""
     rehearsal = Rehearsal(
         cluster="KubeCluster",
         nodes=2,
@@ -84,6 +98,9 @@ def test_a_node_that_ec2_takes_back_has_all_nodes_start_again_in_time() -> None:
     assert (result.job.status, len(result.job.attempts)) == ("Completed", 2), printed
     assert any("EC2 takes node 1 (" in line and "back (interruption)" in line for line in printed)
     assert any(line.startswith("checkpoint 0 before 20") for line in printed), printed
+    assert any(
+        line.startswith("found checkpoint ") and line.endswith(", 0+1 attempts") for line in printed
+    ), printed
 
 
 @pytest.mark.usefixtures("machine", "eks_project")

@@ -96,7 +96,8 @@ class Plugin:
         """Return how to read what an AMI mounts at its boot by a pattern of the AMI's name.
 
         A function returns from the user data of an instance, by where it is mounted, the names of
-        the SSM parameters that say what: one of them has the id of a file system of EFS or FSx.
+        the SSM parameters that say what: one has the id of a file system of EFS or FSx, or the
+        first the name of a bucket and the second a prefix.
         """
         return {}
 

@@ -6,8 +6,9 @@ instance has it, the network is looked at as the client would find it.
 EFS user guide, "Mounting with DNS names": in each zone the name of a file system is the address of
 the mount target of that zone. FSx for Lustre user guide, "File system access control with Amazon
 VPC": clients use TCP 988; FSx for OpenZFS user guide, the same: NFS, TCP 2049. A rule of a security
-group names a group or a range of addresses. Not looked at: routes, network ACLs, and IAM
-authorization of EFS.
+group names a group or a range of addresses. A bucket, which Mountpoint shows, is a folder with its
+objects as they were when a command began; root can write there, on AWS nobody. Not looked at:
+routes, network ACLs, IAM authorization of EFS, and what the node's role may read of the bucket.
 """
 
 import base64
@@ -20,15 +21,18 @@ from typing import Any
 
 from moto.backends import get_backend
 
+from embedded_aws.ec2.reached_services import reaches
 from embedded_aws.ec2.security_group_rules import covers
 from embedded_aws.hosts.hosts import Hosts
 from embedded_aws.plugins import find_for_ami
+from embedded_aws.s3.storage_classes import ARCHIVES
 
 _FOLDER = "shared-storage"
 _FILE_SYSTEM = re.compile(r"fs-[0-9a-f]{8,17}")
 _NFS_PORT, _LUSTRE_PORT = 2049, 988
 # As clients may write once one of them has let them.
 _EVERYONE = 0o1777
+_READABLE = 0o444
 
 
 class NotMounted(Exception):
@@ -63,7 +67,15 @@ def mounted_storage(instance: Any, hosts: Hosts) -> Mapping[str, Path]:
 
 def _folder(instance: Any, hosts: Hosts, path: str, parameters: Iterable[str]) -> Path:
     """Return the folder of what parameters name, which the instance mounts at a path."""
-    name = _named(instance, path, parameters)
+    values = _values(instance, path, parameters)
+    found = next((each[0] for value in values if (each := _FILE_SYSTEM.search(value))), None)
+    if found is None:
+        return _bucket(instance, hosts, path, *values)
+    return _file_system(instance, hosts, path, found)
+
+
+def _file_system(instance: Any, hosts: Hosts, path: str, name: str) -> Path:
+    """Return the folder of a file system, which the instance mounts at a path."""
     served = _efs(instance, name) or _fsx(instance, name)
     if served is None:
         raise NotMounted(f"{path}: there is no file system {name}")
@@ -80,16 +92,39 @@ def _folder(instance: Any, hosts: Hosts, path: str, parameters: Iterable[str]) -
     return folder
 
 
-def _named(instance: Any, path: str, parameters: Iterable[str]) -> str:
-    """Return the id of the file system that SSM parameters name."""
-    ssm = _backend(instance, "ssm")
+def _bucket(instance: Any, hosts: Hosts, path: str, name: str, prefix: str = "") -> Path:
+    """Return a folder with the objects of a bucket as they are now, to be read."""
+    if not reaches(instance, "s3"):
+        raise NotMounted(f"{path}: S3 is not reached from {instance.id}")
+    buckets = get_backend("s3")[instance.ec2_backend.account_id]["aws"].buckets
+    if name not in buckets:
+        raise NotMounted(f"{path}: there is no bucket {name}")
+    folder = hosts.folder / _FOLDER / "bucket" / name / prefix.strip("/")
+    folder.mkdir(parents=True, exist_ok=True)
+    for key in buckets[name].keys.values():
+        place = folder / key.name.removeprefix(prefix)
+        if not key.name.startswith(prefix) or key.name.endswith("/"):
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)
+        if key.storage_class in ARCHIVES and key.status != "RESTORED":
+            # It is listed, and cannot be read.
+            place.symlink_to("/proc/archived")
+        else:
+            place.write_bytes(key.value)
+            place.chmod(_READABLE)
+    return folder
+
+
+def _values(instance: Any, path: str, parameters: Iterable[str]) -> list[str]:
+    """Return the values of SSM parameters."""
+    ssm, values = _backend(instance, "ssm"), []
     for name in parameters:
         found = ssm.get_parameters([name])
         if name not in found:
             raise NotMounted(f"{path}: SSM has no parameter {name}")
-        if named := _FILE_SYSTEM.search(found[name].value):
-            return named[0]
-    raise NotMounted(f"{path}: its parameters name no file system")
+        values.append(found[name].value)
+    return values
 
 
 def _efs(instance: Any, name: str) -> _Served | None:
