@@ -16,6 +16,7 @@ from trainshed_constructs.custom_resources.default_security_group.construct impo
 )
 from trainshed_constructs.custom_resources.existing_efs.construct import ExistingEfs
 from trainshed_constructs.custom_resources.existing_lustre.construct import ExistingLustre
+from trainshed_constructs.custom_resources.existing_openzfs.construct import ExistingOpenZfs
 from trainshed_constructs.custom_resources.failed_boot_limit.construct import (
     FailedBootLimit,
     disable_environment,
@@ -51,6 +52,7 @@ from trainshed_constructs.storage.existing_bucket import ExistingBucket
 from trainshed_constructs.storage.lustre_file_system import LustreFileSystem
 from trainshed_constructs.storage.lustre_security_group import LustreSecurityGroup
 from trainshed_constructs.storage.nfs_security_group import NfsSecurityGroup
+from trainshed_constructs.storage.openzfs_file_system import OpenZfsFileSystem
 
 __all__ = [
     "AcceleratorNodes",
@@ -72,6 +74,7 @@ __all__ = [
     "ExistingEfs",
     "ExistingLustre",
     "ExistingNetwork",
+    "ExistingOpenZfs",
     "FailedBootLimit",
     "FirstBoot",
     "JobIdentity",
@@ -81,6 +84,7 @@ __all__ = [
     "NewRepositoryName",
     "NfsSecurityGroup",
     "NodeRole",
+    "OpenZfsFileSystem",
     "PinnedAmi",
     "PodLogs",
     "ReplacementGuard",

@@ -4,14 +4,16 @@ from collections.abc import Sequence
 
 from constructs import Construct
 
-from trainshed.plan import BucketPlan, ClusterPlan, EfsPlan, LustrePlan, StoragePlan
+from trainshed.plan import BucketPlan, ClusterPlan, EfsPlan, LustrePlan, OpenZfsPlan, StoragePlan
 from trainshed_constructs import (
     DataBucket,
     EfsFileSystem,
     ExistingBucket,
     ExistingEfs,
     ExistingLustre,
+    ExistingOpenZfs,
     LustreFileSystem,
+    OpenZfsFileSystem,
     UnprotectOnRollback,
 )
 from trainshed_stacks.data_bucket import bucket_name
@@ -56,6 +58,8 @@ class StorageStack(OwnedStack):
                 made = self._lustre(storage, network, users[0].security.kms_key)
             case EfsPlan():
                 made = self._efs(storage, network, users)
+            case OpenZfsPlan():
+                made = self._openzfs(storage, network, users[0].security.kms_key)
             case BucketPlan():
                 made = self._bucket(storage, users[0])
             case _:
@@ -113,6 +117,32 @@ class StorageStack(OwnedStack):
             name=efs.name,
             settings=efs.new,
             kms_key_arn=users[0].security.kms_key,
+        )
+
+    def _openzfs(
+        self, openzfs: OpenZfsPlan, network: NetworkStack, kms_key: str | None
+    ) -> OpenZfsFileSystem | ExistingOpenZfs:
+        vpc, clients = network.network.vpc, network.storage_clients[openzfs.stack_name]
+        if openzfs.new is None:
+            assert openzfs.existing
+            return ExistingOpenZfs(
+                self,
+                "OpenZfs",
+                vpc=vpc,
+                clients=clients,
+                name=openzfs.name,
+                file_system_id=openzfs.existing,
+            )
+        assert openzfs.zone
+        return OpenZfsFileSystem(
+            self,
+            "OpenZfs",
+            vpc=vpc,
+            subnet=network.network.private_subnet(openzfs.zone.name),
+            clients=clients,
+            name=openzfs.name,
+            settings=openzfs.new,
+            kms_key_arn=kms_key,
         )
 
     def _bucket(self, bucket: BucketPlan, user: ClusterPlan) -> DataBucket | ExistingBucket:

@@ -33,11 +33,12 @@ def planned(
     training: Mapping[str, Any] | None = LARGE,
     lustre: Mapping[str, Any] | None = None,
     efs: Mapping[str, Any] | None = None,
+    openzfs: Mapping[str, Any] | None = None,
     **instance: Any,
 ) -> ClusterPlan:
     fields = {"type": "trn1.32xlarge", "nodes": {"max": 16}} | instance
     asked: dict[str, Any] = {"name": "Cluster1", "region": "us-west-2", "instance": fields}
-    storages = {"lustre": lustre, "efs": efs}
+    storages = {"lustre": lustre, "efs": efs, "openzfs": openzfs}
     asked["storage"] = {name: each for name, each in storages.items() if each is not None}
     return make_plan(
         ClusterSpec.model_validate(asked | ({"training": training} if training else {}))
@@ -95,6 +96,12 @@ def test_of_no_file_system_or_one_that_exists_nothing_is_known(lustre: dict[str,
 
     assert advice.own == ()
     assert len(advice.others) == len(STORAGES)
+
+
+def test_of_a_file_system_of_openzfs_its_own_size_and_throughput_count() -> None:
+    [own] = advised(planned(openzfs={"capacity_gib": 20_000, "throughput": 3840})).own
+
+    assert (own.size, own.mbps) == ("20000 GiB, 3840 MB/s", 3840)
 
 
 @pytest.mark.parametrize(

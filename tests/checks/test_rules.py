@@ -208,6 +208,11 @@ FOUND = {
         text(added="orchestrator: ec2\ncapacity: {spot: {}}"),
         "need 256 of the quota 'All Trn Spot Instance Requests' (L-6B0D517C)",
     ),
+    "an OpenZFS file system that may be elsewhere": (
+        "TS-ZON-003",
+        text(added="storage: {openzfs: {existing: fs-0123456789abcdef0}}"),
+        "fs-0123456789abcdef0 may be in another zone than",
+    ),
     "p5e on demand": ("TS-CAP-001", text("p5e.48xlarge"), "no on-demand price for p5e.48xlarge"),
     "an address on each card of P5": (
         "TS-ADR-002",

@@ -15,11 +15,21 @@ from trainshed.spec import (
     FindingsSpec,
     LustreSpec,
     NodeRange,
+    OpenZfsSpec,
     TrainingSpec,
 )
 
 # Of these nothing is left to decide when a plan has them; LustreSpec brings its link to S3.
-RESOLVED = {BucketGrant, BucketSpec, EfsSpec, FindingsSpec, LustreSpec, NodeRange, TrainingSpec}
+RESOLVED = {
+    BucketGrant,
+    BucketSpec,
+    EfsSpec,
+    FindingsSpec,
+    LustreSpec,
+    NodeRange,
+    OpenZfsSpec,
+    TrainingSpec,
+}
 
 
 def types_in(annotation: Any, seen: set[Any]) -> Iterator[type]:

@@ -1015,6 +1015,42 @@ def test_a_file_system_that_cannot_be_mounted(network: Account) -> None:
     ]
 
 
+def test_an_openzfs_file_system_that_cannot_be_mounted(network: Account) -> None:
+    fsx, ids = network.aws.client("fsx"), network.ids
+    group = network.aws.client("ec2").create_security_group(
+        GroupName="files", Description="files", VpcId=ids["vpc"]
+    )["GroupId"]
+    network.aws.client("ec2").authorize_security_group_ingress(
+        GroupId=group,
+        IpPermissions=[
+            {
+                "IpProtocol": "tcp",
+                "FromPort": 2049,
+                "ToPort": 2049,
+                "UserIdGroupPairs": [{"GroupId": group}],
+            }
+        ],
+    )
+    openzfs = fsx.create_file_system(
+        FileSystemType="OPENZFS",
+        StorageCapacity=64,
+        SubnetIds=[ids["subnet"]],
+        SecurityGroupIds=[group],
+        OpenZFSConfiguration={"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 160},
+    )["FileSystem"]["FileSystemId"]
+
+    def of(kind: str, **fields: Any) -> list[str]:
+        storage = {kind: {"existing": openzfs}}
+        found = network.ask(network=network.network, storage=storage, **fields)
+        return [each.message for each in found if each.rule in ("TS-ACC-062", "TS-ACC-063")]
+
+    assert of("openzfs") == []
+    assert of("lustre") == [f"{openzfs} is of type OPENZFS, not LUSTRE"]
+    assert of("openzfs", zone="usw2-az1") == [
+        f"{openzfs} is in {ZONE}, and the nodes are in usw2-az1"
+    ]
+
+
 def test_an_existing_bucket_is_there_and_archives_nothing_that_is_mounted(
     account: Account,
 ) -> None:

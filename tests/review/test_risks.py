@@ -812,6 +812,20 @@ def test_a_stack_that_is_no_longer_in_the_app_is_not_deleted_by_a_deployment(
     assert (data.level, jobs.level) == ("high", "medium")
 
 
+@pytest.mark.parametrize(
+    ("kind", "field"), [("LUSTRE", "storage.lustre"), ("OPENZFS", "storage.openzfs")]
+)
+def test_a_file_system_that_is_kept_is_used_again_by_the_field_of_its_type(
+    kind: str, field: str
+) -> None:
+    before = {"Data": stack("Data", one(FILES, {"FileSystemType": kind}, **KEPT))}
+    after = {"Data": stack("Data", EMPTY)}
+
+    [risk] = risks(before, after, compare_templates(before, after, ROOT))
+
+    assert f"{field}.existing" in risk.remedy
+
+
 def test_a_stack_that_is_no_longer_protected_can_be_deleted() -> None:
     open_now = stack("Data", one(BUCKET))
     closed = replace(open_now, protected=True)

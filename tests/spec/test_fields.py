@@ -43,7 +43,8 @@ WRONG = {
     ),
     "nothing for a mapping whose default is nothing": (
         "storage:",
-        "storage: is empty; leave the key out for none, or give it fields (lustre, efs, bucket)",
+        "storage: is empty; leave the key out for none, or give it fields (lustre, efs, openzfs, "
+        "bucket)",
     ),
     "nothing for a mapping that is none by default": (
         "storage: {lustre: }",
@@ -98,7 +99,7 @@ WRONG = {
     ),
     "list for a mapping": (
         "storage: [lustre]",
-        "storage: a list is not a mapping (its fields: lustre, efs, bucket)",
+        "storage: a list is not a mapping (its fields: lustre, efs, openzfs, bucket)",
     ),
     "number for a text": ("zone: 4", "zone: 4 is not text: put it in quotes"),
     "version for a text": (

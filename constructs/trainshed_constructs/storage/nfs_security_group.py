@@ -5,7 +5,8 @@ from typing import Final
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-# EFS user guide, "Using VPC security groups"; NFS 4 uses no other port.
+# EFS user guide, "Using VPC security groups", and FSx for OpenZFS user guide, "File system access
+# control with Amazon VPC"; NFS 4 uses no other port.
 NFS_PORT: Final = 2049
 
 
@@ -14,6 +15,8 @@ class NfsSecurityGroup(Construct):
 
     TCP 2049 from the clients to the file system, by group id. The clients' rule is here, too, so
     that their group may belong to another stack that knows nothing of storage.
+
+    An existing file system of FSx has its group already; then only the rules are made.
 
     Attributes:
         security_group: the group.
@@ -43,6 +46,7 @@ class NfsSecurityGroup(Construct):
         vpc: ec2.IVpc,
         clients: ec2.ISecurityGroup,
         description: str,
+        existing_group_id: str | None = None,
     ) -> None:
         """Declare the group and its rules.
 
@@ -51,12 +55,19 @@ class NfsSecurityGroup(Construct):
             construct_id: id within the parent.
             vpc: of the file system.
             clients: group of the nodes, in the same VPC.
-            description: of the group.
+            description: of a new group.
+            existing_group_id: group of an existing file system; by default a new one.
         """
         super().__init__(scope, construct_id)
-        self.security_group = ec2.SecurityGroup(
-            self, "Group", vpc=vpc, description=description, allow_all_outbound=False
-        )
+        self.security_group: ec2.ISecurityGroup
+        if existing_group_id:
+            self.security_group = ec2.SecurityGroup.from_security_group_id(
+                self, "Group", existing_group_id, mutable=False
+            )
+        else:
+            self.security_group = ec2.SecurityGroup(
+                self, "Group", vpc=vpc, description=description, allow_all_outbound=False
+            )
         servers, nodes = self.security_group.security_group_id, clients.security_group_id
         # L1, because L2 puts a rule into the stack of the group that it belongs to.
         ec2.CfnSecurityGroupIngress(

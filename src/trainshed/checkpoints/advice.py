@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from trainshed.checkpoints.checkpoint import Checkpoint, checkpoint_of
-from trainshed.checkpoints.storages import STORAGES, Clients, Efs, Lustre, Offer, Storage
-from trainshed.plan import ClusterPlan, EfsPlan, LustrePlan
+from trainshed.checkpoints.storages import STORAGES, Clients, Efs, Lustre, Offer, OpenZfs, Storage
+from trainshed.plan import ClusterPlan, EfsPlan, LustrePlan, OpenZfsPlan
 from trainshed.prices import PriceList
-from trainshed.spec import EfsSpec, LustreSpec
+from trainshed.spec import EfsSpec, LustreSpec, OpenZfsSpec
 
 # What storage is looked for.
 GOOD_LOSS = 0.02
@@ -118,6 +118,8 @@ def own_offers(plan: ClusterPlan, checkpoint: Checkpoint) -> tuple[Offer, ...]:
                 offers.append(kind.sized(new.capacity_gib, clients))
             case EfsPlan(new=EfsSpec()):
                 offers.append(Efs().smallest(checkpoint, clients, GOOD_LOSS))
+            case OpenZfsPlan(new=OpenZfsSpec() as size):
+                offers.append(OpenZfs().sized(size.capacity_gib, size.throughput, clients))
     return tuple(sorted(offers, key=lambda offer: -offer.mbps))
 
 

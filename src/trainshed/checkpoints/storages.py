@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from trainshed.catalogue import openzfs
 from trainshed.catalogue.lustre import (
     CLIENT_GBPS,
     CLIENT_SERVER_GBPS,
@@ -33,10 +34,6 @@ _MBPS_PER_MIBPS = 1.048576
 # writes in every region (up to 5 GiB/s in some), and what one client does without efs-utils 2.0
 # (with it, 1,500 MiB/s).
 _EFS_MIBPS, _EFS_CLIENT_MIBPS = 1024, 500
-# FSx API reference, CreateFileSystemOpenZFSConfiguration: of SINGLE_AZ_HA_2, in MB/s.
-_OPENZFS_MBPS = (160, 320, 640, 1280, 2560, 3840, 5120, 7680, 10240)
-# FSx API reference, CreateFileSystem: StorageCapacity of OpenZFS on SSD.
-_OPENZFS_GIB = (64, 524_288)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,22 +162,28 @@ class Efs:
 class OpenZfs:
     """FSx for OpenZFS on SSD, SINGLE_AZ_HA_2: throughput and storage are chosen apart."""
 
-    def smallest(self, checkpoint: Checkpoint, clients: Clients, lost: float) -> Offer | None:
-        """Return the smallest with room that loses no more than a part of the time."""
-        least, most = _OPENZFS_GIB
-        gib = max(least, math.ceil(checkpoint.kept_gb / GB_PER_GIB))
-        if gib > most:
-            return None
-        reach = clients.nodes * clients.gbps * _MBPS_PER_GBPS
-        wanted = min(checkpoint.mbps_for(lost), reach)
-        chosen = next((mbps for mbps in _OPENZFS_MBPS if mbps >= wanted), _OPENZFS_MBPS[-1])
+    def sized(self, gib: int, throughput: int, clients: Clients) -> Offer:
+        """Return a file system of a size and a throughput."""
         return Offer(
             storage="FSx for OpenZFS, single-az-ha-2",
-            size=f"{gib} GiB, {chosen} MB/s",
-            mbps=min(chosen, reach),
+            size=f"{gib} GiB, {throughput} MB/s",
+            mbps=min(throughput, self._most_mbps(clients)),
             gib=gib,
-            units={OPENZFS_STORED: gib, OPENZFS_THROUGHPUT: chosen},
+            units={OPENZFS_STORED: gib, OPENZFS_THROUGHPUT: throughput},
         )
+
+    def smallest(self, checkpoint: Checkpoint, clients: Clients, lost: float) -> Offer | None:
+        """Return the smallest with room that loses no more than a part of the time."""
+        gib = max(openzfs.LEAST_GIB, math.ceil(checkpoint.kept_gb / GB_PER_GIB))
+        if gib > openzfs.MOST_GIB:
+            return None
+        wanted = min(checkpoint.mbps_for(lost), self._most_mbps(clients))
+        steps = openzfs.THROUGHPUTS
+        chosen = next((mbps for mbps in steps if mbps >= wanted), steps[-1])
+        return self.sized(gib, chosen, clients)
+
+    def _most_mbps(self, clients: Clients) -> float:
+        return clients.nodes * clients.gbps * _MBPS_PER_GBPS
 
 
 STORAGES: tuple[Storage, ...] = (

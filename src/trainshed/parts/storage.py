@@ -6,12 +6,14 @@ from trainshed.parts.data_bucket import data_bucket_part
 from trainshed.parts.efs import efs_part
 from trainshed.parts.lustre import lustre_part
 from trainshed.parts.model import Arrow, PlannedPart
-from trainshed.plan import BucketPlan, ClusterPlan, EfsPlan, LustrePlan, StorageKind
+from trainshed.parts.openzfs import openzfs_part
+from trainshed.plan import BucketPlan, ClusterPlan, EfsPlan, LustrePlan, OpenZfsPlan, StorageKind
 
 # The parts that are shared storage, in the order of pictures.
 STORAGE_PARTS: Mapping[StorageKind, str] = {
     StorageKind.LUSTRE: "storage",
     StorageKind.EFS: "efs",
+    StorageKind.OPENZFS: "openzfs",
     StorageKind.BUCKET: "s3",
 }
 
@@ -24,6 +26,8 @@ def storage_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
                 yield lustre_part(storage)
             case EfsPlan():
                 yield efs_part(storage)
+            case OpenZfsPlan():
+                yield openzfs_part(storage)
             case BucketPlan():
                 yield data_bucket_part(storage)
 

@@ -13,7 +13,16 @@ from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.root_volume import RootVolumePlan
 from trainshed.plan.scratch import ScratchPlan, ScratchVolumes
-from trainshed.plan.storage import BucketPlan, EfsPlan, LustrePlan, Mount, StorageKind, StoragePlan
+from trainshed.plan.storage import (
+    BucketPlan,
+    EfsPlan,
+    FsxPlan,
+    LustrePlan,
+    Mount,
+    OpenZfsPlan,
+    StorageKind,
+    StoragePlan,
+)
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone
 
@@ -28,11 +37,13 @@ __all__ = [
     "EcrRepository",
     "EfsPlan",
     "Fleet",
+    "FsxPlan",
     "ImagePlan",
     "JobsPlan",
     "LustrePlan",
     "Mount",
     "NetworkPlan",
+    "OpenZfsPlan",
     "RepositoryPlan",
     "RootVolumePlan",
     "ScratchPlan",

@@ -13,7 +13,7 @@ from trainshed.catalogue.quotas import (
     VPCS,
 )
 from trainshed.findings.rule import checks_of
-from trainshed.plan import CapacityKind, ClusterPlan, EfsPlan
+from trainshed.plan import CapacityKind, ClusterPlan, EfsPlan, FsxPlan
 from trainshed.preflight.rules.bootstrap import BOOTSTRAP_VERSION
 from trainshed.preflight.rules.bucket import read_buckets
 from trainshed.preflight.rules.images import image_of
@@ -181,7 +181,9 @@ _RESOURCES: Mapping[str, Callable[[Subject], list[str]]] = {
     "eks:ListNodegroups": _eks_cluster,
     "elasticfilesystem:DescribeFileSystems": _existing_efs,
     "elasticfilesystem:DescribeMountTargets": _existing_efs,
-    "fsx:DescribeFileSystems": _anything_if(lambda plan: plan.lustre and plan.lustre.existing),
+    "fsx:DescribeFileSystems": _anything_if(
+        lambda plan: any(each.existing for each in plan.storages if isinstance(each, FsxPlan))
+    ),
     "iam:GetRole": _roles,
     "kms:DescribeKey": _key,
     "kms:GetKeyPolicy": _key,

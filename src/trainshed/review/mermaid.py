@@ -14,7 +14,7 @@ _CLASSES = {
     Mark.REPLACED: "stroke:#e5374a,stroke-width:4px,stroke-dasharray:8 4",
     Mark.REMOVED: "stroke:#e5374a,stroke-width:3px,stroke-dasharray:2 4",
 }
-_STORES = ("storage", "efs", "s3", "bucket", "repository", "registry")
+_STORES = ("storage", "efs", "openzfs", "s3", "bucket", "repository", "registry")
 # What cannot begin an entity, a tag, a list or emphasis of Markdown, or a directive of Mermaid.
 _PLAIN = re.compile(r"[^A-Za-z0-9 ,./()+=-]")
 

@@ -28,6 +28,8 @@ from trainshed.spec.storage import (
     DeploymentType,
     EfsSpec,
     LustreSpec,
+    OpenZfsCompression,
+    OpenZfsSpec,
     S3Link,
     StorageSpec,
 )
@@ -55,6 +57,8 @@ __all__ = [
     "LustreSpec",
     "NetworkSpec",
     "NodeRange",
+    "OpenZfsCompression",
+    "OpenZfsSpec",
     "Orchestrator",
     "ReadResult",
     "Reservation",

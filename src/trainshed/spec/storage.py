@@ -6,6 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from trainshed.catalogue.openzfs import LEAST_GIB, MOST_GIB, THROUGHPUTS
 from trainshed.documents.model import Flag, Model, Whole
 from trainshed.spec import forms
 from trainshed.spec.bucket_lifecycle import BucketLifecycle
@@ -129,6 +130,44 @@ class EfsSpec(Model):
         return self
 
 
+class OpenZfsCompression(StrEnum):
+    """Compression of OpenZFS data."""
+
+    ZSTD = "zstd"
+    LZ4 = "lz4"
+    NONE = "none"
+
+
+class OpenZfsSpec(Model):
+    """An FSx for OpenZFS file system: for home folders and code, by NFS, with low latency."""
+
+    name: ShareName | None = None
+    """Clusters share it by this name; fixed once deployed; default: from the cluster's name."""
+    existing: Annotated[str, Field(pattern=forms.FILE_SYSTEM.pattern)] | None = None
+    """Id of a file system to use instead of a new one, for instance one that was kept."""
+    mount: HomeMount = "/zfs"
+    """Where nodes and containers see it, for instance /home; not in a folder that they need
+    themselves, like /var."""
+    capacity_gib: Whole = Field(default=LEAST_GIB, ge=LEAST_GIB, le=MOST_GIB)
+    """Storage in GiB; grows in place, by 10 percent at least."""
+    throughput: Whole = THROUGHPUTS[0]
+    """MB/s of the file system, for all nodes together: 160, 320, 640, 1280, 2560, 3840, 5120, 7680
+    or 10240; changes in place."""
+    compression: OpenZfsCompression = OpenZfsCompression.ZSTD
+    """zstd, lz4 or none: zstd takes the least room, and lz4 writes faster."""
+    allow_replacement: Flag = False
+    """Let a new, empty file system be made beside, or in place of, the one that is there."""
+
+    @model_validator(mode="after")
+    def _new_or_existing(self) -> Self:
+        for_new = self.model_fields_set - {"name", "existing", "mount"}
+        if self.existing and for_new:
+            raise ValueError(
+                f"{', '.join(sorted(for_new))}: for a new file system; leave out with existing"
+            )
+        return self
+
+
 class BucketSpec(Model):
     """An S3 bucket: for data sets, checkpoints and whatever has to be kept for long."""
 
@@ -167,5 +206,7 @@ class StorageSpec(Model):
     """An FSx for Lustre file system; default: none."""
     efs: EfsSpec | None = None
     """An Amazon EFS file system; default: none."""
+    openzfs: OpenZfsSpec | None = None
+    """An FSx for OpenZFS file system; default: none."""
     bucket: BucketSpec | None = None
     """An S3 bucket; default: none."""

@@ -53,6 +53,25 @@ def _kept_efs(region: Region, tag: Mapping[str, str], ids: Collection[str]) -> I
         )
 
 
+def _kept_openzfs(region: Region, tag: Mapping[str, str], ids: Collection[str]) -> Iterator[Kept]:
+    for each in region.pages("fsx", "describe_file_systems", "FileSystems"):
+        ours = each["FileSystemId"] in ids or tag in each.get("Tags", ())
+        if not ours or each["FileSystemType"] != "OPENZFS" or each["Lifecycle"] == "DELETING":
+            continue
+        throughput = each["OpenZFSConfiguration"]["ThroughputCapacity"]
+        file_system_id = each["FileSystemId"]
+        yield Kept(
+            what="OpenZFS file system",
+            name=file_system_id,
+            # Intelligent-Tiering has no fixed size.
+            size=f"{each.get('StorageCapacity', 'elastic')} GiB, {throughput} MB/s",
+            cost="bills for its whole size and its throughput by the hour, until it is deleted",
+            why=f"your data is on it; use it again with storage.openzfs.existing: {file_system_id}"
+            ", or delete it, after a last backup: aws fsx delete-file-system --file-system-id "
+            f"{file_system_id}",
+        )
+
+
 def _kept_bucket(region: Region, tag: Mapping[str, str], ids: Collection[str]) -> Iterator[Kept]:
     account = region.call("sts", "get_caller_identity")["Account"]
     own = own_bucket_name(tag["Value"], account, region.name)
@@ -83,5 +102,6 @@ _KEPT: Mapping[
 ] = {
     StorageKind.LUSTRE: _kept_lustre,
     StorageKind.EFS: _kept_efs,
+    StorageKind.OPENZFS: _kept_openzfs,
     StorageKind.BUCKET: _kept_bucket,
 }

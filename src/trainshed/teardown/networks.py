@@ -80,7 +80,7 @@ def left_groups(region: Region, network: DeployedStack) -> Iterator[str]:
     for vpc in network.ids("AWS::EC2::VPC"):
         filters = [
             {"Name": "vpc-id", "Values": [vpc]},
-            {"Name": "tag-key", "Values": ["trainshed:lustre"]},
+            {"Name": "tag-key", "Values": ["trainshed:lustre", "trainshed:openzfs"]},
         ]
         for each in region.pages(
             "ec2", "describe_security_groups", "SecurityGroups", Filters=filters

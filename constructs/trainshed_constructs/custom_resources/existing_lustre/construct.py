@@ -1,11 +1,10 @@
 """A Lustre file system that is there already, for instance one that a deleted stack has kept."""
 
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from trainshed.plan import LustrePlan
-from trainshed_constructs.custom_resources.inline_resource import inline_resource
+from trainshed_constructs.custom_resources.existing_fsx.facts import existing_file_system
 from trainshed_constructs.storage.lustre_security_group import LustreSecurityGroup
 from trainshed_constructs.storage.parameters import publish
 
@@ -18,8 +17,6 @@ class ExistingLustre(Construct):
     security group lets the nodes in, and the parameters for the mount are published where
     `FirstBoot` looks. The file system itself is not changed: its size and its links to S3 stay as
     they are, and deleting the stack leaves it alone.
-
-    Its function may write its log, and describe file systems and network interfaces.
 
     Attributes:
         security_group: of the file system.
@@ -66,22 +63,14 @@ class ExistingLustre(Construct):
             efa: clients reach it over EFA.
         """
         super().__init__(scope, construct_id)
-        found = inline_resource(
+        found = existing_file_system(
             Construct(self, "Facts"),
             name="existing_lustre",
-            description="Finds out where an existing Lustre file system is",
-            statements=[
-                iam.PolicyStatement(
-                    actions=["fsx:DescribeFileSystems", "ec2:DescribeNetworkInterfaces"],
-                    resources=["*"],
-                )
-            ],
-            wildcards={"*": "these actions take no resource"},
-            properties={
-                "FileSystemId": file_system_id,
-                "VpcId": vpc.vpc_id,
-                "Efa": efa,
-            },
+            file_system_type="LUSTRE",
+            title=LustrePlan.title,
+            vpc=vpc,
+            file_system_id=file_system_id,
+            efa=efa,
         )
         # Ids as in `LustreFileSystem`, so that a stack can go from one to the other in place.
         self.security_group = LustreSecurityGroup(

@@ -12,7 +12,11 @@ from trainshed_constructs.custom_resources.inline_resource import inline_resourc
 # Tag of a file system of Lustre and of its group, which stay together: what clusters share it by.
 NAME_TAG = "trainshed:lustre"
 # By kind: the service's names in boto3 and in IAM.
-_SERVICES = {StorageKind.LUSTRE: ("fsx", "fsx"), StorageKind.EFS: ("efs", "elasticfilesystem")}
+_SERVICES = {
+    StorageKind.LUSTRE: ("fsx", "fsx"),
+    StorageKind.EFS: ("efs", "elasticfilesystem"),
+    StorageKind.OPENZFS: ("fsx", "fsx"),
+}
 
 
 class ReplacementGuard(Construct):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from trainshed import catalogue
 from trainshed.checks import clusters
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.plan import ClusterPlan
+from trainshed.plan import ClusterPlan, FsxPlan
 
 
 @rule(
@@ -90,14 +90,14 @@ storage: {lustre: {existing: fs-0123456789abcdef0}}
 )
 def zone_of_file_system(plan: ClusterPlan) -> Iterator[Violation]:
     """A zone must be given when the file system has one."""
-    lustre = plan.lustre
-    if lustre and lustre.existing and not plan.zone_is_asked:
-        yield Violation(
-            path=("storage", "lustre", "existing"),
-            message=f"{lustre.existing} may be in another zone than {plan.zone.name}, the "
-            f"first that offers {plan.instance.name}",
-            remedy="give the ID of the file system's zone in zone",
-        )
+    for storage in plan.storages:
+        if isinstance(storage, FsxPlan) and storage.existing and not plan.zone_is_asked:
+            yield Violation(
+                path=("storage", storage.kind, "existing"),
+                message=f"{storage.existing} may be in another zone than {plan.zone.name}, the "
+                f"first that offers {plan.instance.name}",
+                remedy="give the ID of the file system's zone in zone",
+            )
 
 
 @rule(

@@ -19,7 +19,6 @@ _FIELDS: tuple[tuple[str, Path], ...] = (
     ("AWS::EC2::PlacementGroup", ("instance",)),
     ("AWS::ECR::", ("image",)),
     ("AWS::EFS::", ("storage", "efs")),
-    ("AWS::FSx::", ("storage", "lustre")),
     ("AWS::IAM::", ("iam",)),
     ("AWS::EC2::Security", ()),
     ("AWS::EC2::", ("network",)),

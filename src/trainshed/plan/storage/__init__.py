@@ -10,22 +10,27 @@ from trainshed.plan.storage.bucket import BucketPlan, plan_bucket
 from trainshed.plan.storage.efs import EfsPlan, plan_efs
 from trainshed.plan.storage.lustre import LustrePlan, plan_lustre
 from trainshed.plan.storage.model import Mount, StorageKind, StoragePlan, parameter_prefix
+from trainshed.plan.storage.openzfs import OpenZfsPlan, plan_openzfs
 from trainshed.plan.zone import Zone
 
 __all__ = [
     "STORAGES",
     "BucketPlan",
     "EfsPlan",
+    "FsxPlan",
     "LustrePlan",
     "Mount",
+    "OpenZfsPlan",
     "StorageKind",
     "StoragePlan",
     "parameter_prefix",
     "plan_storage",
 ]
 
+# A file system of FSx, which is in one zone.
+FsxPlan = LustrePlan | OpenZfsPlan
 # Every kind, in the order in which nodes mount them.
-STORAGES: tuple[type[StoragePlan], ...] = (LustrePlan, EfsPlan, BucketPlan)
+STORAGES: tuple[type[StoragePlan], ...] = (LustrePlan, EfsPlan, OpenZfsPlan, BucketPlan)
 
 
 def plan_storage(
@@ -68,5 +73,7 @@ def _planned(
         yield plan_lustre(notes, asked.lustre, network.name, zone, instance)
     if asked.efs:
         yield plan_efs(notes, asked.efs, network.name)
+    if asked.openzfs:
+        yield plan_openzfs(notes, asked.openzfs, network.name, zone)
     if asked.bucket:
         yield plan_bucket(notes, asked.bucket, network.name, region)

@@ -14,6 +14,7 @@ class StorageKind(StrEnum):
 
     LUSTRE = "lustre"
     EFS = "efs"
+    OPENZFS = "openzfs"
     BUCKET = "bucket"
 
 
@@ -21,6 +22,7 @@ class StorageKind(StrEnum):
 _PUBLISHED: Mapping[StorageKind, tuple[str, ...]] = {
     StorageKind.LUSTRE: ("dns-name", "mount-name"),
     StorageKind.EFS: ("file-system-id",),
+    StorageKind.OPENZFS: ("dns-name", "volume-path"),
     StorageKind.BUCKET: ("bucket-name",),
 }
 

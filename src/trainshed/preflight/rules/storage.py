@@ -1,19 +1,19 @@
 """Whether the buckets, the file system and the key that the cluster names can be used."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainshed.aws import AwsRefusal, accepting
 from trainshed.checks.file_system import new_file_system
 from trainshed.documents.problems import Path
 from trainshed.findings import Severity, Violation, rule
+from trainshed.plan import FsxPlan, StorageKind
 from trainshed.preflight.subject import Subject, accounts
 
 # FSx API reference, "FileSystem": the second is under a change that its owner asked for.
 _MOUNTABLE = ("AVAILABLE", "UPDATING")
 # KMS developer guide, "Key states of AWS KMS keys": keys of both encrypt.
 _KEY_STATES = ("Enabled", "Updating")
-_EXISTING = ("storage", "lustre", "existing")
 _HEAD = "https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html"
 
 
@@ -105,7 +105,7 @@ def bucket_is_in_region(subject: Subject) -> Iterator[Violation]:
     "TS-ACC-062",
     over=accounts,
     title="The existing file system cannot be mounted by the nodes",
-    when="storage.lustre.existing names a file system",
+    when="storage.lustre.existing or storage.openzfs.existing names a file system",
     why="""
 Nodes mount it at boot; one that is of another VPC or not available is not mounted, and the node
 takes no job.
@@ -115,28 +115,40 @@ takes no job.
     severity=Severity.ERROR,
 )
 def file_system_is_usable(subject: Subject) -> Iterator[Violation]:
-    """It is there, available, and in the VPC of the nodes."""
-    lustre = subject.plan.lustre
-    if lustre is None or lustre.existing is None:
-        return
-    named, found = lustre.existing, _existing_file_system(subject)
-    if found is None:
+    """It is there, of its type, available, and in the VPC of the nodes."""
+    for kind, named in _existing(subject):
+        path = ("storage", kind, "existing")
+        found = _file_system(subject, named)
+        if found is None:
+            yield Violation(
+                path=path,
+                message=f"there is no file system {named} in {subject.plan.region}",
+                remedy="name one that aws fsx describe-file-systems lists",
+            )
+        else:
+            yield from _unusable(subject, path, found, kind.upper())
+
+
+def _unusable(
+    subject: Subject, path: Path, found: Mapping[str, Any], file_system_type: str
+) -> Iterator[Violation]:
+    named = found["FileSystemId"]
+    if found["FileSystemType"] != file_system_type:
         yield Violation(
-            path=_EXISTING,
-            message=f"there is no file system {named} in {subject.plan.region}",
-            remedy="name one that aws fsx describe-file-systems lists",
+            path=path,
+            message=f"{named} is of type {found['FileSystemType']}, not {file_system_type}",
+            remedy="name it in the field of its type, or name another",
         )
-        return
     if found["Lifecycle"] not in _MOUNTABLE:
         yield Violation(
-            path=_EXISTING,
+            path=path,
             message=f"{named} is {found['Lifecycle']}",
             remedy="wait until it is AVAILABLE, or name another",
         )
     vpc = subject.plan.network.vpc_id
     if vpc and found["VpcId"] != vpc:
         yield Violation(
-            path=_EXISTING,
+            path=path,
             message=f"{named} is in {found['VpcId']}, and the nodes are in {vpc}",
             remedy="name a file system of that VPC",
         )
@@ -146,7 +158,7 @@ def file_system_is_usable(subject: Subject) -> Iterator[Violation]:
     "TS-ACC-063",
     over=accounts,
     title="The existing file system is in another zone",
-    when="storage.lustre.existing names a file system",
+    when="storage.lustre.existing or storage.openzfs.existing names a file system",
     why="""
 Nodes mount it, and what they read and write goes from zone to zone: that is slower, and paid for.
 """,
@@ -156,29 +168,35 @@ Nodes mount it, and what they read and write goes from zone to zone: that is slo
 )
 def file_system_is_near(subject: Subject) -> Iterator[Violation]:
     """Its subnet is in the zone of the nodes."""
-    found = _existing_file_system(subject)
-    if found is None:
-        return
-    [subnet] = subject.aws.call("ec2", "describe_subnets", SubnetIds=found["SubnetIds"][:1])[
-        "Subnets"
-    ]
     zone = subject.plan.zone
-    has = subnet["AvailabilityZoneId" if zone.is_id else "AvailabilityZone"]
-    if has != zone.name:
-        yield Violation(
-            path=_EXISTING,
-            message=f"{found['FileSystemId']} is in {has}, and the nodes are in {zone.name}",
-            remedy=f"set zone to {has} if it offers {subject.plan.instance.name}, or name another",
-        )
+    for kind, named in _existing(subject):
+        found = _file_system(subject, named)
+        if found is None:
+            continue
+        [subnet] = subject.aws.call("ec2", "describe_subnets", SubnetIds=found["SubnetIds"][:1])[
+            "Subnets"
+        ]
+        has = subnet["AvailabilityZoneId" if zone.is_id else "AvailabilityZone"]
+        if has != zone.name:
+            yield Violation(
+                path=("storage", kind, "existing"),
+                message=f"{named} is in {has}, and the nodes are in {zone.name}",
+                remedy=f"set zone to {has} if it offers {subject.plan.instance.name}, or name "
+                "another",
+            )
 
 
-def _existing_file_system(subject: Subject) -> dict[str, Any] | None:
-    """Return the file system that the cluster names, or None when it names none that is there."""
-    lustre = subject.plan.lustre
-    if lustre is None or lustre.existing is None:
-        return None
+def _existing(subject: Subject) -> Iterator[tuple[StorageKind, str]]:
+    """Yield the file systems of FSx that the cluster names, each with the kind that it is to be."""
+    for storage in subject.plan.storages:
+        if isinstance(storage, FsxPlan) and storage.existing:
+            yield storage.kind, storage.existing
+
+
+def _file_system(subject: Subject, named: str) -> dict[str, Any] | None:
+    """Return a file system of FSx, or None when it is not there."""
     with accepting("FileSystemNotFound"):
-        answer = subject.aws.call("fsx", "describe_file_systems", FileSystemIds=[lustre.existing])
+        answer = subject.aws.call("fsx", "describe_file_systems", FileSystemIds=[named])
         found: dict[str, Any] = answer["FileSystems"][0]
         return found
     return None

@@ -6,10 +6,12 @@ from trainshed.review.model import Effect, Level, Risk, RiskKind
 from trainshed.review.resource_types import backs_up_others, called, holds_data, holds_what_passes
 from trainshed.review.risks.affected import GIVEN_UP, Affected, at, is_true
 
+# By the type of a resource and, of FSx, by the type of the file system.
 _FIELDS = {
-    "AWS::FSx::FileSystem": "storage.lustre",
-    "AWS::EFS::FileSystem": "storage.efs",
-    "AWS::S3::Bucket": "storage.bucket",
+    ("AWS::FSx::FileSystem", "LUSTRE"): "storage.lustre",
+    ("AWS::FSx::FileSystem", "OPENZFS"): "storage.openzfs",
+    ("AWS::EFS::FileSystem", None): "storage.efs",
+    ("AWS::S3::Bucket", None): "storage.bucket",
 }
 _KEYS = ("AWS::KMS::Key", "AWS::KMS::ReplicaKey")
 
@@ -91,7 +93,7 @@ def _of_a_function(affected: Affected) -> bool:
 
 
 def _adopt(affected: Affected) -> str:
-    field = _FIELDS.get(affected.change.resource_type)
+    field = _FIELDS.get((affected.change.resource_type, at(affected.old, "FileSystemType")))
     if field is None:
         return "ask how jobs get what is in it; import it again, or copy what they need first"
     return (

@@ -1,4 +1,4 @@
-"""Lambda function that finds out where an existing Lustre file system is, and whether it will do.
+"""Lambda function that finds out where an existing FSx file system is, and whether it will do.
 
 CloudFormation puts this text inline, where 4096 characters is the limit.
 """
@@ -33,8 +33,10 @@ def _facts(asked: dict[str, Any]) -> dict[str, str]:
         [found] = patiently(fsx.describe_file_systems, FileSystemIds=[name])["FileSystems"]
     except fsx.exceptions.FileSystemNotFound:
         raise LookupError(f"there is no file system {name} in {fsx.meta.region_name}") from None
-    if found["FileSystemType"] != "LUSTRE":
-        raise ValueError(f"{name} is of type {found['FileSystemType']}, not LUSTRE")
+    if found["FileSystemType"] != asked["FileSystemType"]:
+        raise ValueError(
+            f"{name} is of type {found['FileSystemType']}, not {asked['FileSystemType']}"
+        )
     # UPDATING: it can be used meanwhile.
     if found["Lifecycle"] not in ("AVAILABLE", "UPDATING"):
         raise ValueError(f"{name} is {found['Lifecycle']}, not AVAILABLE")
@@ -43,7 +45,7 @@ def _facts(asked: dict[str, Any]) -> dict[str, str]:
             f"{name} is in {found['VpcId']}, and the nodes are in {asked['VpcId']}: give that VPC "
             "in the cluster file (network.vpc and network.subnet)"
         )
-    lustre = found["LustreConfiguration"]
+    lustre = found.get("LustreConfiguration", {})
     efa = str(lustre.get("EfaEnabled", False)).lower()
     if asked["Efa"] == "true" and efa != "true":
         raise ValueError(f"{name} is not EFA-enabled; leave out storage.lustre.efa")
@@ -52,7 +54,8 @@ def _facts(asked: dict[str, Any]) -> dict[str, str]:
     )["NetworkInterfaces"]
     return {
         "DnsName": found["DNSName"],
-        "MountName": lustre["MountName"],
+        # Of Lustre alone.
+        "MountName": lustre.get("MountName", ""),
         # Each of its groups holds for all of its interfaces; one that lets the nodes in will do.
         "SecurityGroupId": min(group["GroupId"] for group in interface["Groups"]),
     }

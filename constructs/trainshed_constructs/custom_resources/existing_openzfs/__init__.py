@@ -1,0 +1,1 @@
+"""An OpenZFS file system that is there already, for instance one that a deleted stack has kept."""

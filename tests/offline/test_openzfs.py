@@ -1,0 +1,143 @@
+"""A cluster with a home on FSx for OpenZFS, from its deployment to the use of what was kept."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command_line import runner
+from protected_stacks import deploy_protected, there
+
+from embedded_aws.deployment import DeploymentFailed
+from embedded_aws.embedded import EmbeddedAws
+from trainshed.cli import main
+from trainshed.plan import Fleet, load_fleet
+
+CLUSTER = """
+name: TrainCluster
+region: us-west-2
+zone: usw2-az4
+instance: {type: trn1.32xlarge, nodes: {max: 4}}
+storage: {openzfs: {mount: /home, %s}}
+"""
+
+Deploy = Callable[[str], None]
+
+
+@pytest.fixture
+def deploy(clean_aws: EmbeddedAws, synthesise: Callable[[Fleet], Path], tmp_path: Path) -> Deploy:
+    """Deploy the network and the storage of the cluster, with some fields of `storage.openzfs`."""
+
+    def run(fields: str) -> None:
+        file = tmp_path / "clusters" / "train.yaml"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(CLUSTER % fields)
+        folder = synthesise(load_fleet([file]))
+        deploy_protected(clean_aws, folder, ("TrainNetwork", "TrainOpenZfs"))
+
+    return run
+
+
+@pytest.fixture
+def tear_down(
+    clean_aws: EmbeddedAws,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[], str]:
+    """Tear the storage down; return what was said."""
+    trainshed = runner("trainshed", main, capsys, monkeypatch)
+    clean_aws.lead_here(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+
+    def run() -> str:
+        done = trainshed("teardown", "TrainCluster", "--yes")
+        assert done.code == 0, done.err
+        return " ".join(done.out.split())
+
+    return run
+
+
+def clients_of(aws: EmbeddedAws, interface: str) -> list[str]:
+    """Describe the groups from which a network interface takes NFS, each by its description."""
+    ec2 = aws.client("ec2")
+    [found] = ec2.describe_network_interfaces(NetworkInterfaceIds=[interface])["NetworkInterfaces"]
+    [group] = found["Groups"]
+    [server] = ec2.describe_security_groups(GroupIds=[group["GroupId"]])["SecurityGroups"]
+    [rule] = server["IpPermissions"]
+    assert (rule["FromPort"], rule["ToPort"], rule["IpRanges"]) == (2049, 2049, [])
+    sources = [pair["GroupId"] for pair in rule["UserIdGroupPairs"]]
+    peers = ec2.describe_security_groups(GroupIds=sources)["SecurityGroups"]
+    return sorted(each["Description"] for each in peers)
+
+
+def published(aws: EmbeddedAws) -> dict[str, str]:
+    answer = aws.client("ssm").get_parameters_by_path(Path="/trainshed/openzfs/train")
+    return {each["Name"].rpartition("/")[2]: each["Value"] for each in answer["Parameters"]}
+
+
+def test_a_home_has_a_standby_backups_and_nfs_for_its_clients_alone(
+    clean_aws: EmbeddedAws, deploy: Deploy
+) -> None:
+    deploy("capacity_gib: 512, throughput: 640")
+
+    fsx = clean_aws.client("fsx")
+    [made] = fsx.describe_file_systems()["FileSystems"]
+    openzfs = made["OpenZFSConfiguration"]
+    assert made["StorageCapacity"] == 512
+    assert (openzfs["DeploymentType"], openzfs["ThroughputCapacity"]) == ("SINGLE_AZ_HA_2", 640)
+    assert openzfs["AutomaticBackupRetentionDays"] == 7
+    [volume] = fsx.describe_volumes(VolumeIds=[openzfs["RootVolumeId"]])["Volumes"]
+    root = volume["OpenZFSConfiguration"]
+    assert root["DataCompressionType"] == "ZSTD"
+    [exports] = root["NfsExports"]
+    [clients] = exports["ClientConfigurations"]
+    assert clients["Options"] == ["rw", "crossmnt", "no_root_squash"]
+    assert clients_of(clean_aws, made["NetworkInterfaceIds"][0]) == [
+        "Nodes that mount the OpenZFS file system train",
+        "OpenZFS file system",
+    ]
+    assert published(clean_aws) == {"dns-name": made["DNSName"], "volume-path": "/fsx"}
+
+
+def test_a_home_grows_in_place_and_keeps_its_compression(
+    clean_aws: EmbeddedAws, deploy: Deploy
+) -> None:
+    deploy("capacity_gib: 512")
+    [made] = clean_aws.client("fsx").describe_file_systems()["FileSystems"]
+
+    deploy("capacity_gib: 1024, throughput: 320")
+    with pytest.raises(DeploymentFailed, match="changing DataCompressionType from ZSTD to LZ4"):
+        deploy("capacity_gib: 1024, throughput: 320, compression: lz4")
+
+    [grown] = clean_aws.client("fsx").describe_file_systems()["FileSystems"]
+    assert grown["FileSystemId"] == made["FileSystemId"]
+    assert grown["StorageCapacity"] == 1024
+    assert grown["OpenZFSConfiguration"]["ThroughputCapacity"] == 320
+
+
+def test_a_home_is_kept_and_used_again(
+    clean_aws: EmbeddedAws, deploy: Deploy, tear_down: Callable[[], str]
+) -> None:
+    deploy("capacity_gib: 64")
+    [made] = clean_aws.client("fsx").describe_file_systems()["FileSystems"]
+    file_system, interface = made["FileSystemId"], made["NetworkInterfaceIds"][0]
+
+    said = tear_down()
+
+    # The file system is in the network.
+    assert there(clean_aws) == {"TrainNetwork"}
+    assert f"storage.openzfs.existing: {file_system}" in said
+    assert clients_of(clean_aws, interface) == ["OpenZFS file system"]
+
+    with pytest.raises(DeploymentFailed, match=f"{file_system} was kept when its stack"):
+        deploy("capacity_gib: 64")
+    tear_down()
+
+    deploy(f"existing: {file_system}")
+    assert clients_of(clean_aws, interface) == [
+        "Nodes that mount the OpenZFS file system train",
+        "OpenZFS file system",
+    ]
+    assert published(clean_aws) == {"dns-name": made["DNSName"], "volume-path": "/fsx"}
+    tear_down()
+    assert clients_of(clean_aws, interface) == ["OpenZFS file system"]
