@@ -312,12 +312,32 @@ def test_the_remedy_for_slow_checkpoints_is_a_file_system_and_what_it_is_not_eno
         (TRN1_16 + "job: {buckets: [{bucket: runs, access: read-write}]}", []),
         (TRN1_16 + 'job: {policies: ["arn:aws:iam::123456789012:policy/runs"]}', []),
         (TRN1_16 + "storage: {lustre: {existing: fs-0123456789abcdef0}}", []),
+        (TRN1_16 + "storage: {bucket: {}}", []),
+        (TRN1_16 + "storage: {bucket: {access: read}}", ["TS-LUS-008"]),
     ],
 )
 def test_nodes_without_storage_that_outlives_them(
     found: Found, text: str, rules: list[str]
 ) -> None:
     assert found(text, "TS-LUS") == rules
+
+
+@pytest.mark.parametrize(
+    ("rule", "rules"),
+    [
+        ("glacier_days: 90, expire_days: 179", ["TS-BUC-001"]),
+        ("glacier_days: 90, expire_days: 180", []),
+        ("infrequent_access_days: 30, expire_days: 59", ["TS-BUC-001"]),
+        ("glacier_days: 90", []),
+        ("expire_days: 9", []),
+    ],
+)
+def test_objects_that_are_paid_for_longer_than_they_are_kept(
+    found: Found, rule: str, rules: list[str]
+) -> None:
+    text = f"{TRN1_16}storage: {{bucket: {{lifecycle: [{{{rule}}}]}}}}\n"
+
+    assert found(text, "TS-BUC") == rules
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,29 @@ def explained(
     return explain
 
 
+def test_with_a_lifecycle_it_says_from_which_size_on_a_move_saves_money(
+    trainshed: Trainshed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = "storage: {bucket: {lifecycle: [{prefix: runs/, glacier_days: 90}]}}\n"
+    (tmp_path / "one.yaml").write_text(GOOD.format("trn1.32xlarge") + bucket)
+    monkeypatch.chdir(tmp_path)
+
+    unknown = trainshed("explain", "one.yaml").out
+    stored = {"unit": "GB-month", "date": "2026-01-02", "source": "a test"}
+    prices = {
+        "s3-standard": stored | {"usd": 0.023},
+        "s3-glacier": stored | {"usd": 0.0036},
+        "s3-glacier-moved": stored | {"usd": 0.03, "unit": "1000 requests"},
+    }
+    (tmp_path / "prices.json").write_text(json.dumps({"us-west-2": prices}))
+    known = trainshed("explain", "one.yaml")
+
+    assert "price unknown: s3-standard, s3-glacier, s3-glacier-moved" in unknown
+    assert "151 KiB or more" in known.out
+    [move] = trainshed("explain", "one.yaml", "--json").json["object_moves"]
+    assert (move["to"], move["after_days"], move["stay_days"]) == ("Glacier", 90, 365)
+
+
 def test_without_training_nothing_is_said_of_checkpoints(trainshed: Trainshed) -> None:
     assert "lost time" not in trainshed("explain", "p4d").out
     assert trainshed("explain", "p4d", "--json").json["checkpoints"] is None

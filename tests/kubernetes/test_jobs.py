@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 from api_servers import ApiServer, administrator, eventually, known
-from kube_clusters import IMAGE, JOBSETS, KubeCluster, make_cluster, planned, scheduler_of
+from kube_clusters import BUCKET, IMAGE, JOBSETS, KubeCluster, make_cluster, planned, scheduler_of
 
 from embedded_aws.kubernetes.cache import unavailable
 from embedded_aws.kubernetes.control_plane import start
@@ -67,7 +67,7 @@ def test_pods_take_one_node_each_and_get_what_was_planned(make: Make) -> None:
     # The kubelet makes `$` of `$$`, and leaves no `$(...)` that it knows.
     assert container["args"] == ["sh", "-c", "echo $$$$ $$(hostname)"]
     environment = {each["name"]: each.get("value") for each in container["env"]}
-    assert environment["TRAINSHED_NODES"] == "2"
+    assert (environment["TRAINSHED_NODES"], environment["TRAINSHED_BUCKET"]) == ("2", BUCKET)
     assert (environment["PRICE"], environment["MINE"]) == ("7", "$$(HOME)")
     assert container["resources"]["limits"] == dict(cluster.plan.job.resources)
     assert pods[0]["spec"]["subdomain"] == job_id

@@ -22,6 +22,7 @@ from trainshed.plan import make_plan
 from trainshed.spec import ClusterSpec
 
 IMAGE = "123456789012.dkr.ecr.us-west-2.amazonaws.com/train:v1"
+BUCKET = "trainshed-kube-123456789012-us-west-2"
 STATUS = "application/strategic-merge-patch+json"
 JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets"
 RESOURCES = {
@@ -159,6 +160,7 @@ def scheduler_of(client: Client, server: ApiServer, plan: ObjectsPlan) -> EksSch
         eks_cluster="kube",
         node_group="group",
         image=IMAGE,
+        bucket=BUCKET,
         jobsets=lambda: jobsets,
     )
 

@@ -44,7 +44,8 @@ def folder(synthesise: Synthesise) -> Path:
         "instance": {"type": "p5.48xlarge", "nodes": {"max": 2}, "interfaces": "ec2"},
         "capacity": {"capacity_block": "cr-0123456789abcdef0"},
         "kubernetes": {"public_cidrs": ["52.94.76.0/24"]},
-        "storage": {},
+        "storage": {"bucket": {"mount": "/data", "mount_prefix": "sets/"}},
+        "job": {},
         "kms_key": KEY,
     }
     spot = {"name": "SpotCluster", "capacity": {"spot": {}}, "storage": {}}
@@ -190,7 +191,8 @@ def test_what_kubernetes_has_is_beside_the_templates(folder: Path) -> None:
     assert kinds[-6:-4] == ["DaemonSet", "DaemonSet"]
     assert kinds[-4:] == ["Topology", "ResourceFlavor", "ClusterQueue", "LocalQueue"]
     assert "PersistentVolume" in kinds
-    assert "PersistentVolume" not in files["BlockCluster.yaml"]
+    assert "path: /data" in files["BlockCluster.yaml"]
+    assert "PersistentVolume" not in files["SpotCluster.yaml"]
 
 
 def test_pods_on_spot_read_what_ec2_says_and_have_time_to_end(folder: Path) -> None:
@@ -440,3 +442,29 @@ def test_nodes_that_fail_to_boot_are_not_launched_forever(stacks: Mapping[str, R
     assert name in group["DependsOn"]
     assert '"Launch"' in function["Environment"]["Variables"]["STOP"]
     assert statement["Condition"] == {"StringEquals": {"aws:ResourceTag/eks:cluster-name": "kube"}}
+
+
+def test_jobs_use_the_bucket_of_the_cluster_and_nodes_read_what_they_mount(
+    folder: Path, stacks: Mapping[str, Resources]
+) -> None:
+    template = json.loads((folder / "BlockCluster.template.json").read_text())
+    name = ["trainshed-block-", {"Ref": "AWS::AccountId"}, "-us-west-2"]
+    assert template["Outputs"]["Bucket"]["Value"] == {"Fn::Join": ["", name]}
+    granted: dict[str, dict[str, dict[str, Any]]] = {}
+    for policy in of(stacks["BlockCluster"], "AWS::IAM::Policy"):
+        [role] = policy["Roles"]
+        for statement in policy["PolicyDocument"]["Statement"]:
+            actions = statement["Action"]
+            for action in [actions] if isinstance(actions, str) else actions:
+                granted.setdefault(role["Ref"], {})[action] = statement
+
+    jobs = next(actions for role, actions in granted.items() if role.startswith("Jobs"))
+    nodes = next(actions for role, actions in granted.items() if role.startswith("NodeRole"))
+    assert {"s3:GetObject", "s3:PutObject", "kms:Decrypt", "kms:GenerateDataKey"} <= jobs.keys()
+    assert jobs["kms:Decrypt"]["Resource"] == KEY
+    assert "kms:ViaService" in jobs["kms:Decrypt"]["Condition"]["StringEquals"]
+    assert not {"s3:DeleteObject", "s3:DeleteObjectVersion"} & jobs.keys()
+    assert {"s3:GetObject", "s3:ListBucket", "kms:Decrypt"} <= nodes.keys()
+    assert not {"s3:PutObject", "kms:GenerateDataKey"} & nodes.keys()
+    assert nodes["s3:ListBucket"]["Condition"] == {"StringLike": {"s3:prefix": "sets/*"}}
+    assert nodes["s3:GetObject"]["Resource"]["Fn::Join"][1][-1] == "-us-west-2/sets/*"

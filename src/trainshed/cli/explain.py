@@ -15,9 +15,11 @@ from trainshed.cli.cluster import (
     load_cluster,
     load_clusters,
 )
+from trainshed.cli.object_moves import print_object_moves
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_facts, print_json, print_records, rounded, say
 from trainshed.cli.plots import drawing
+from trainshed.cost import object_moves
 from trainshed.errors import TrainshedError
 from trainshed.explain import Explanation, draw_node, explain
 from trainshed.findings import Finding, Severity
@@ -59,7 +61,7 @@ def explain_command(
     """Show what a cluster will have, and why: interfaces, addresses, bandwidth, decisions.
 
     With `training` in its file, also what its checkpoints take on each storage, and what that
-    costs.
+    costs. With `storage.bucket.lifecycle`, also from which size on it saves money to move objects.
 
     Exits with 1 when a finding fails a check, with 2 when a cluster file is wrong.
     """
@@ -72,16 +74,27 @@ def explain_command(
         return
     plan = load_cluster(cluster, clusters, region)
     explained, advice = explain(plan), advise(plan, load_prices)
+    # Prices are read where something is compared by them.
+    moves = object_moves(plan, load_prices(plan.region)) if plan.bucket else ()
     if plot and not advice:
         raise TrainshedError(f"--plot draws a training: give training in {plan.where.file}")
     if as_json:
         interfaces = [asdict(row) for row in plan.interfaces]
         checkpoints = rounded(asdict(advice)) if advice else None
-        print_json(asdict(explained) | {"interfaces": interfaces, "checkpoints": checkpoints})
+        print_json(
+            asdict(explained)
+            | {
+                "interfaces": interfaces,
+                "checkpoints": checkpoints,
+                "object_moves": rounded([asdict(each) for each in moves]),
+            }
+        )
     else:
         _print(explained)
         if advice:
             print_advice(plan, advice)
+        if moves:
+            print_object_moves(moves)
     if svg:
         _write(svg, draw_node(plan))
     if plot and advice:

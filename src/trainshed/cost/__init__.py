@@ -3,6 +3,7 @@
 from trainshed.cost.cluster import ClusterCost, cluster_cost, withdrawn_remark
 from trainshed.cost.fleet import FleetCost, fleet_cost
 from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Total, amount
+from trainshed.cost.object_moves import ObjectMove, object_moves
 from trainshed.cost.purchases import BoughtNode, bought_node, purchases_of
 
 __all__ = [
@@ -11,11 +12,13 @@ __all__ = [
     "ClusterCost",
     "CostRow",
     "FleetCost",
+    "ObjectMove",
     "Total",
     "amount",
     "bought_node",
     "cluster_cost",
     "fleet_cost",
+    "object_moves",
     "purchases_of",
     "withdrawn_remark",
 ]

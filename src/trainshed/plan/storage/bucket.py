@@ -104,12 +104,16 @@ def plan_bucket(notes: Notes, asked: BucketSpec, network: str, region: str | Non
         check_lifecycle(notes, asked.lifecycle, tuple(_readers(notes, plan)))
         _decide(notes, plan, asked, region)
     _check_jobs(notes, plan)
-    notes.decide("bucket access of jobs", asked.access, origin(asked, "access"))
+    notes.decide(
+        "bucket access of jobs",
+        asked.access,
+        f"{origin(asked, 'access')}; by S3's API, with the name in {BUCKET}",
+    )
     if asked.mount:
         what = asked.mount_prefix or "all of it"
         notes.decide("bucket mount", asked.mount, f"as asked; to read only, {what}")
     else:
-        notes.decide("bucket mount", "none", f"jobs use S3's API, with the name in {BUCKET}")
+        notes.decide("bucket mount", "none", "storage.bucket.mount is not given")
     return plan
 
 
