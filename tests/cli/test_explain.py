@@ -131,6 +131,58 @@ def test_the_region_comes_from_the_option_or_the_environment(
     assert by_environment.json["place"] == "us-east-1, use1-az4"
 
 
+CALENDAR = """
+name: Cluster1
+region: us-west-2
+zone: usw2-az4
+instance: {type: trn1.32xlarge, nodes: {max: 4}}
+capacity:
+  calendar:
+  - {capacity_block: cr-0fedcba9876543210, from: 2126-12-10T11:30Z, until: 2126-12-15T11:30Z}
+  - {capacity_block: cr-0123456789abcdef0, from: 2126-12-01T11:30Z, until: 2126-12-08T11:30Z}
+"""
+
+
+def test_a_calendar_is_drawn_as_its_windows_begin(
+    trainshed: Trainshed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one.yaml").write_text(CALENDAR, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    lines = trainshed("explain", "one.yaml").out.splitlines()
+    first, second = trainshed("explain", "one.yaml", "--json").json["calendar"]
+
+    assert "Calendar (UTC)" in "\n".join(lines)
+    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in lines]
+    assert [row for row in rows if row[0].startswith("cr-")] == [
+        [
+            "cr-0123456789abcdef0",
+            "2126-12-01 11:30",
+            "2126-12-08 11:00",
+            "2126-12-08 11:30",
+            "167.5",
+            "",
+            "#" * 24 + "." * 24,
+        ],
+        [
+            "cr-0fedcba9876543210",
+            "2126-12-10 11:30",
+            "2126-12-15 11:00",
+            "2126-12-15 11:30",
+            "119.5",
+            "48.5",
+            "." * 31 + "#" * 17,
+        ],
+    ]
+    assert (first["hours_before"], second["hours_before"]) == (None, 48.5)
+    assert second["begins"] == "2126-12-10 11:30:00+00:00"
+
+
+def test_a_cluster_without_a_calendar_draws_none(trainshed: Trainshed) -> None:
+    assert "Calendar" not in trainshed("explain", "p4d").out
+    assert trainshed("explain", "p4d", "--json").json["calendar"] == []
+
+
 TRAINING = """
 name: Cluster1
 region: us-west-2

@@ -175,6 +175,34 @@ def test_what_is_reserved_is_paid_for_whether_nodes_run_or_not(
     assert any("cr-0123456789abcdef0 is taken to hold 4" in remark for remark in cost.remarks)
 
 
+@pytest.mark.parametrize(
+    ("kind", "known", "said"),
+    [
+        # 4 nodes for 7 and 5 days.
+        pytest.param("capacity_block", {"block": 10}, "cost 11,520.00 USD in them, paid when each"),
+        pytest.param("capacity_block", {"on_demand": 10}, "cost an unknown sum in them"),
+        pytest.param("reservation", {"on_demand": 5}, "cost 5,760.00 USD in them, at the price on"),
+    ],
+    ids=["blocks", "unknown", "reservations"],
+)
+def test_the_windows_of_a_calendar_are_added_up(
+    kind: str, known: dict[str, float], said: str
+) -> None:
+    days = {"cr-0123456789abcdef0": ("01", "08"), "cr-0fedcba9876543210": ("10", "15")}
+    windows = [
+        {kind: each, "from": f"2126-12-{begin}T11:30Z", "until": f"2126-12-{end}T11:30Z"}
+        for each, (begin, end) in days.items()
+    ]
+    instance = {"type": "trn1.32xlarge", "nodes": {"max": 4}}
+
+    cost = cluster_cost(planned(instance=instance, capacity={"calendar": windows}), prices(**known))
+
+    [of_windows] = [each for each in cost.remarks if "windows" in each]
+    [held] = [each for each in cost.remarks if "taken to hold" in each]
+    assert f"have 288 hours: 4 nodes {said}" in of_windows
+    assert held.startswith("cr-0123456789abcdef0 and cr-0fedcba9876543210 are taken to hold 4 ins")
+
+
 def test_a_capacity_block_never_gets_the_on_demand_price() -> None:
     plan = planned(capacity={"capacity_block": "cr-0123456789abcdef0"})
 

@@ -140,6 +140,37 @@ def test_a_job_has_the_name_and_the_nodes_of_its_cluster_unless_others_are_asked
     assert f"job {job_id} (TrainCluster)" in job("why", "TrainCluster").out
 
 
+def with_calendar(folder: Path, begins: str, until: str) -> tuple[str, str]:
+    """Give the cluster file a window, in another folder; return the option for it."""
+    text = Path("clusters/train.yaml").read_text(encoding="utf-8")
+    window = f"{{capacity_block: cr-0123456789abcdef0, from: {begins}, until: {until}}}"
+    capacity = f"capacity: {{calendar: [{window}]}}"
+    file = folder / "train.yaml"
+    file.write_text(f"{text}\n{capacity}\n", encoding="utf-8")
+    return "--clusters", str(file)
+
+
+def test_submit_says_when_the_nodes_of_a_calendar_come(job: Run, tmp_path: Path) -> None:
+    clusters = with_calendar(tmp_path, "2126-12-01T11:30Z", "2126-12-02T11:30Z")
+
+    submitted = job(
+        *("submit", "TrainCluster", *clusters, "--timeout-hours", "24", "--plain", "--", "true")
+    )
+
+    comes, goes, *_ = submitted.err.splitlines()
+    assert comes.startswith("the next nodes come at 2126-12-01 11:30 UTC, in ")
+    assert goes.startswith("warning: the job may run 24 hours, and the nodes of cr-0123456789abcd")
+
+
+def test_submit_refuses_a_job_that_no_window_is_left_for(job: Run, tmp_path: Path) -> None:
+    clusters = with_calendar(tmp_path, "2025-12-01T11:30Z", "2025-12-02T11:30Z")
+
+    refused = job("submit", "TrainCluster", *clusters, "--plain", "--", "true")
+
+    assert (refused.code, refused.out) == (2, "")
+    assert "no window of the calendar of TrainCluster is left, so that no node" in refused.err
+
+
 def test_a_job_is_found_by_the_name_of_its_ready_job(job: Run) -> None:
     # As --recipe bert-1.5b calls it: a name of a job has no dot.
     job_id = finished(job, "true", "--name", "bert-1-5b")

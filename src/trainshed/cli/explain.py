@@ -132,6 +132,8 @@ def _print(explained: Explanation) -> None:
         say(str(finding))
     facts = {name: getattr(explained, name) for name in _FACTS}
     print_facts(facts, heading=explained.name, values=explained.file)
+    if explained.calendar:
+        _print_calendar(explained)
     print_records(
         [asdict(row) for row in explained.interfaces],
         columns=("cards", "device", "kind", "ip", "primary", "reason"),
@@ -159,6 +161,19 @@ def _print(explained: Explanation) -> None:
         columns=("field", "value", "reason"),
         headings={"field": "decision", "value": "choice", "reason": "why"},
         title="Decisions",
+    )
+
+
+def _print_calendar(explained: Explanation) -> None:
+    times = {"begins": "from", "nodes_until": "nodes until", "ends": "until"}
+    print_records(
+        [
+            asdict(row) | {name: f"{getattr(row, name):%Y-%m-%d %H:%M}" for name in times}
+            for row in explained.calendar
+        ],
+        columns=("reservation", *times, "hours", "hours_before", "picture"),
+        headings={**times, "hours_before": "hours without nodes before", "picture": "time"},
+        title="Calendar (UTC)",
     )
 
 

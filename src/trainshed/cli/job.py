@@ -4,7 +4,7 @@ import os
 import shlex
 import time
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -97,6 +97,7 @@ def submit(
     from trainshed.jobs.scheduler import find_job, find_scheduler
     from trainshed.jobs.sent_files import pack
     from trainshed.jobs.submission import Submission, job_name, launched
+    from trainshed.plan.job_window import job_window, window_notices
     from trainshed.ready_jobs import Work, work_on
 
     plan = load_cluster(cluster, clusters, region)
@@ -116,13 +117,23 @@ def submit(
             say(warning, err=True)
         work = Work(command=words if plain else launched(words), files=files)
         default_name = plan.name
+    now = datetime.now(UTC)
+    timeout_seconds = None if timeout_hours is None else _seconds(timeout_hours)
+    longest = timedelta(seconds=timeout_seconds or plan.jobs.timeout_hours * 3600)
+    calendar = plan.capacity.calendar
+    window = job_window(calendar, now)
+    if calendar and not window:
+        raise TrainshedError(
+            f"no window of the calendar of {plan.name} is left, so that no node comes: add that of "
+            f"another block or reservation to {plan.where.file}, and deploy"
+        )
     submission = Submission(
         name=default_name if name is None else name,
         command=work.command,
         nodes=nodes or most,
         environment={**work.environment, **dict(map(_variable, env or ()))},
         files=work.files,
-        timeout_seconds=None if timeout_hours is None else _seconds(timeout_hours),
+        timeout_seconds=timeout_seconds,
     )
     if ready_job:
         for variable, value in work.environment.items():
@@ -131,6 +142,8 @@ def submit(
     aws_region = _region(plan.region)
     job_id = find_scheduler(aws_region, plan.name).submit(submission)
     say(job_id)
+    if window:
+        say(*window_notices(calendar, window, longest, now), err=True)
     there = "" if environment_region(os.environ) == plan.region else f" --region {plan.region}"
     if watch:
         _follow(*find_job(aws_region, job_id), there)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 from trainshed.catalogue import InstanceType
 from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Way, cost_row, total
@@ -98,7 +99,7 @@ def cluster_cost(
         idle=total((row.component, row.idle_usd_per_hour) for row in counted),
         full=total((row.component, row.full_usd_per_hour) for row in counted),
         run=run,
-        remarks=(*_stand_ins(plan, rows), *_remarks(plan)),
+        remarks=(*_stand_ins(plan, rows), *_windows(plan, prices), *_remarks(plan)),
     )
 
 
@@ -147,6 +148,24 @@ def _stand_ins(plan: ClusterPlan, rows: Iterable[CostRow]) -> Iterator[str]:
             )
 
 
+def _windows(plan: ClusterPlan, prices: PriceList) -> Iterator[str]:
+    """Say what all windows of a calendar cost: an hour and a month are those of one window."""
+    calendar = plan.capacity.calendar
+    if not calendar:
+        return
+    hours = sum((each.ends_at - each.begins_at) / timedelta(hours=1) for each in calendar)
+    blocks = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
+    bought = Purchase.CAPACITY_BLOCK if blocks else Purchase.ON_DEMAND
+    price = prices.price(instance_item(bought, plan.instance.name))
+    nodes = plan.nodes.max
+    amount = f"{price.usd * hours * nodes:,.2f} USD" if price else "an unknown sum"
+    when = "paid when each is bought" if blocks else "at the price on demand"
+    yield (
+        f"the windows of the calendar have {hours:,.10g} hours: {nodes} nodes cost {amount} in "
+        f"them, {when}; what is shown for an hour and a month is within a window"
+    )
+
+
 def _remarks(plan: ClusterPlan) -> Iterator[str]:
     if plan.instance.withdrawn:
         yield withdrawn_remark(plan.instance)
@@ -156,9 +175,11 @@ def _remarks(plan: ClusterPlan) -> Iterator[str]:
             "region"
         )
     if plan.capacity.target:
+        are = "are" if plan.capacity.calendar else "is"
         yield (
-            f"{plan.capacity.target} is taken to hold {plan.nodes.max} "
-            "instances, which are paid for whether they run or not"
+            f"{plan.capacity.target} {are} taken to hold {plan.nodes.max} "
+            f"instances{' each' if plan.capacity.calendar else ''}, which are paid for whether "
+            "they run or not"
         )
     for storage in plan.storages:
         if storage.existing:

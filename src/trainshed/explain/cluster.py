@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from trainshed.checks import judge
+from trainshed.explain.calendar import WindowRow, calendar_rows
 from trainshed.findings import Finding
 from trainshed.interfaces import Bandwidth, NetworkInterface, efa_bandwidth
 from trainshed.parts.cluster import planned_facts
@@ -44,6 +45,7 @@ class Explanation:
         memory: main memory, vCPUs and instance store of one node.
         place: account, region and zone.
         capacity: how nodes are bought.
+        calendar: the windows in which they are there; none where they always may be.
         profile: layout of the interfaces.
         interfaces: of one node, in card and device order.
         job_interface: a job gets an interface of its own on each node.
@@ -63,6 +65,7 @@ class Explanation:
     memory: str
     place: str
     capacity: str
+    calendar: tuple[WindowRow, ...]
     profile: str
     interfaces: tuple[InterfaceRow, ...]
     job_interface: bool
@@ -99,6 +102,7 @@ def explain(plan: ClusterPlan, fleet: Fleet | None = None) -> Explanation:
         memory=f"{instance.memory_mib // 1024} GiB, {instance.vcpus} vCPUs{storage}",
         place=", ".join(part for part in (plan.account, plan.region, plan.zone.name) if part),
         capacity=facts["capacity"],
+        calendar=calendar_rows(plan.capacity.calendar),
         profile=facts["interface layout"],
         interfaces=tuple(_rows(plan.interfaces)),
         job_interface=plan.job_interface,

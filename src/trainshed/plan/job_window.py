@@ -1,0 +1,59 @@
+"""In which window of a calendar a job runs, and whether it has the time that it may take."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from trainshed.plan.calendar import Window, active, next_of
+
+_TIME = "%Y-%m-%d %H:%M UTC"
+_HOUR = timedelta(hours=1)
+
+
+def job_window(calendar: Sequence[Window], now: datetime) -> Window | None:
+    """Return the window that a job which is submitted now begins in; None when none is left."""
+    # Of several that are active, the one that lasts longest.
+    there = max(active(calendar, now), key=lambda each: each.launches_until, default=None)
+    return there or next_of(calendar, now)
+
+
+def window_notices(
+    calendar: Sequence[Window], window: Window, longest: timedelta, now: datetime
+) -> tuple[str, ...]:
+    """Say when the nodes of a job come, and whether they go before its time-out.
+
+    Args:
+        calendar: all windows, as they begin.
+        window: the job's.
+        longest: how long one attempt may take.
+        now: when it is submitted.
+    """
+    begins = max(window.begins_at, now)
+    left = window.launches_until - begins
+    notices = []
+    if window.begins_at > now:
+        notices.append(
+            f"the next nodes come at {window.begins_at:{_TIME}}, in {_span(begins - now)}: "
+            f"{window.reservation_id}"
+        )
+    if window.is_block and longest > left:
+        after = next_of(calendar, window.begins_at)
+        then = (
+            f"its next attempt waits for the window that begins at {after.begins_at:{_TIME}}"
+            if after
+            else "no window follows"
+        )
+        notices.append(
+            f"warning: the job may run {_span(longest)}, and the nodes of {window.reservation_id} "
+            f"go at {window.launches_until:{_TIME}}, {_span(left)} after "
+            f"{'its start' if window.begins_at > now else 'now'}; {then}: write checkpoints, or "
+            "give --timeout-hours"
+        )
+    return tuple(notices)
+
+
+def _span(time: timedelta) -> str:
+    """Return minutes below two hours, and hours above."""
+    if time < 2 * _HOUR:
+        minutes = max(1, round(time / timedelta(minutes=1)))
+        return f"{minutes} minute{'s' if minutes > 1 else ''}"
+    return f"{round(time / _HOUR, 1):g} hours"
