@@ -227,6 +227,7 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
         },
     ),
     ("AWS::S3::Bucket", lambda made: {}),
+    ("AWS::ResourceGroups::Group", lambda made: {"Name": "attributes"}),
     (
         "AWS::S3::BucketPolicy",
         lambda made: {

@@ -7,7 +7,7 @@ from typing import Any
 
 from trainshed.nodes.variables import BUCKET
 from trainshed.plan.notes import Notes, origin
-from trainshed.plan.storage.bucket_lifecycle import Reader, check_lifecycle, rule_in_words
+from trainshed.plan.storage.bucket_lifecycle import PrefixReader, check_lifecycle, rule_in_words
 from trainshed.plan.storage.model import StorageKind, StoragePlan
 from trainshed.spec import BucketAccess, BucketSpec
 
@@ -143,19 +143,19 @@ def _check_name(notes: Notes, name: str, region: str | None) -> None:
         )
 
 
-def _readers(notes: Notes, plan: BucketPlan) -> Iterator[Reader]:
+def _readers(notes: Notes, plan: BucketPlan) -> Iterator[PrefixReader]:
     """Yield what reads objects and cannot restore them."""
     spec = notes.spec
     if plan.mount:
-        yield Reader(
+        yield PrefixReader(
             prefix=plan.mount_prefix, words=f"{plan.mount} (storage.bucket.mount) has them"
         )
     link = spec.storage.lustre.s3 if spec.storage.lustre else None
     if link and plan.is_called(link.bucket):
-        yield Reader(prefix=link.prefix, words="Lustre (storage.lustre.s3) loads them")
+        yield PrefixReader(prefix=link.prefix, words="Lustre (storage.lustre.s3) loads them")
     for index, grant in enumerate(spec.job.buckets):
         if plan.is_called(grant.bucket):
-            yield Reader(prefix=grant.prefix, words=f"jobs (job.buckets.{index}) read them")
+            yield PrefixReader(prefix=grant.prefix, words=f"jobs (job.buckets.{index}) read them")
 
 
 def _check_jobs(notes: Notes, plan: BucketPlan) -> None:

@@ -32,7 +32,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
+class PrefixReader:
     """What reads the objects under a prefix without restoring them.
 
     Attributes:
@@ -67,7 +67,7 @@ def rule_in_words(rule: BucketLifecycle) -> str:
 
 
 def check_lifecycle(
-    notes: Notes, rules: Sequence[BucketLifecycle], readers: Sequence[Reader]
+    notes: Notes, rules: Sequence[BucketLifecycle], readers: Sequence[PrefixReader]
 ) -> None:
     """Refuse what S3 refuses, and archives of what is read."""
     known: dict[str, int] = {}
@@ -109,7 +109,7 @@ def _order(rule: BucketLifecycle) -> Iterator[tuple[str, str]]:
         )
 
 
-def _archived(rule: BucketLifecycle, readers: Sequence[Reader]) -> Iterator[tuple[str, str]]:
+def _archived(rule: BucketLifecycle, readers: Sequence[PrefixReader]) -> Iterator[tuple[str, str]]:
     """Find archives of what is read: S3 answers InvalidObjectState, which is an I/O error."""
     archive = next((each for each in moves_of(rule) if each.to.archive), None)
     reader = next((each for each in readers if overlap(rule.prefix, each.prefix)), None)
