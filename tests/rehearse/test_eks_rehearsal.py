@@ -26,6 +26,7 @@ capacity: {spot: {}}
 storage:
   lustre: {deployment: scratch-2}
   efs: {mount: /home}
+  openzfs: {}
   bucket: {mount: /data, lifecycle: [{prefix: data/old/, glacier_instant_retrieval_days: 90}]}
 kubernetes: {version: "1.35", access: [{role: Operator, policy: cluster-admin}]}
 """
@@ -73,7 +74,9 @@ def test_a_node_that_goes_has_all_nodes_start_again() -> None:
 def test_a_job_on_spot_nodes_goes_on_from_what_it_wrote_to_its_storage() -> None:
     printed: list[str] = []
     training = f"""
-for path in /fsx /home /scratch; do echo $TRAINSHED_ATTEMPT >>$path/of-$NODE_RANK || exit 3; done
+for path in /fsx /home /zfs /scratch; do
+  echo $TRAINSHED_ATTEMPT >>$path/of-$NODE_RANK || exit 3
+done
 ls -d /data || exit 4
 trap 'echo checkpoint $NODE_RANK before $(cat $TRAINSHED_DEADLINE) | tee /fsx/kept; exit 5' TERM
 [ "$TRAINSHED_ATTEMPT" = 0 ] || echo found $(cat /fsx/kept), $(paste -sd+ /home/of-0) attempts
