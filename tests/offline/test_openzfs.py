@@ -141,3 +141,18 @@ def test_a_home_is_kept_and_used_again(
     assert published(clean_aws) == {"dns-name": made["DNSName"], "volume-path": "/fsx"}
     tear_down()
     assert clients_of(clean_aws, interface) == ["OpenZFS file system"]
+
+
+def test_a_file_system_of_another_type_is_refused(clean_aws: EmbeddedAws, deploy: Deploy) -> None:
+    ec2 = clean_aws.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.99.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.99.0.0/24")["Subnet"]["SubnetId"]
+    lustre = clean_aws.client("fsx").create_file_system(
+        FileSystemType="LUSTRE",
+        StorageCapacity=1200,
+        SubnetIds=[subnet],
+        LustreConfiguration={"DeploymentType": "SCRATCH_2"},
+    )["FileSystem"]["FileSystemId"]
+
+    with pytest.raises(DeploymentFailed, match=f"{lustre} is of type LUSTRE, not OPENZFS"):
+        deploy(f"existing: {lustre}")
