@@ -48,6 +48,8 @@ class SharedStacks:
                 scope, storage=storage, network=self.network(users[0]), users=users
             )
             self._after_prerequisites(self._storages[name], users)
+        for cluster in fleet.clusters:
+            self._lustre_after_bucket(cluster)
         for name, control_plane in fleet.control_planes.items():
             users = [c for c in fleet.clusters if c.control_plane == control_plane]
             self._control_planes[name] = ControlPlaneStack(
@@ -62,6 +64,15 @@ class SharedStacks:
     def _after_prerequisites(self, stack: OwnedStack, users: Sequence[ClusterPlan]) -> None:
         if len(users) == 1:
             stack.add_stack_dependency(self.prerequisites(users[0]))
+
+    def _lustre_after_bucket(self, cluster: ClusterPlan) -> None:
+        """FSx links no bucket that is not there."""
+        lustre, bucket = cluster.lustre, cluster.bucket
+        link = lustre.new.s3 if lustre and lustre.new else None
+        if lustre and bucket and link and bucket.is_called(link.bucket):
+            self._storages[lustre.stack_name].add_stack_dependency(
+                self._storages[bucket.stack_name]
+            )
 
     def prerequisites(self, cluster: ClusterPlan) -> PrerequisitesStack:
         """Return the stack that checks what a cluster needs."""

@@ -18,7 +18,6 @@ from trainshed.errors import Failure
 from trainshed.findings import Finding, Severity
 from trainshed.findings.tools import State, TemplateFinding, ToolRun
 from trainshed.plan import ClusterPlan, Fleet
-from trainshed.spec import read_ami_pipeline
 
 # Written by aws-cdk-lib 2.275, cdk-nag 3.0.2, cdk-preflight 1.9.1 and checkov 3.3.30 about the app
 # of tests/cli/test_check.py, and cut to a few resources.
@@ -299,16 +298,3 @@ def test_our_acceptance_about_keys_ends_when_a_key_is_given(fleet: Callable[...,
     assert accepted_by_us("checkov", "CKV_AWS_116", with_key)
     assert "CKV_AWS_158" not in always_accepted("checkov")
     assert "CKV_AWS_116" in always_accepted("checkov")
-
-
-def test_what_is_accepted_of_an_ami_pipeline_is_not_accepted_in_a_cluster(
-    plan: ClusterPlan,
-) -> None:
-    pipeline = read_ami_pipeline(EXAMPLE).spec
-    assert pipeline
-
-    owners = stack_owners([plan], pipeline)
-
-    assert accepted_by_us("checkov", "CKV_AWS_18", owners["AmiPipeline"])
-    assert accepted_by_us("checkov", "CKV_AWS_18", owners[plan.name]) is None
-    assert "CKV_AWS_18" in always_accepted("checkov")

@@ -102,6 +102,20 @@ def test_what_clusters_share_waits_for_the_prerequisites_of_none(synthesise: Syn
         assert {each for each in found if "Prerequisites" in each} == {f"{cluster}Prerequisites"}
 
 
+def test_lustre_waits_for_the_bucket_of_the_cluster_that_it_is_linked_to(
+    synthesise: Synthesise,
+) -> None:
+    def waits_for(bucket: str) -> set[str]:
+        storage = {"bucket": {}, "lustre": {"s3": {"bucket": bucket}}}
+        assembly = synthesise(plan_fleet([spec("OneCluster", storage=storage)]))
+        assert dependencies(assembly, "OneBucket") == {"OnePrerequisites"}
+        return dependencies(assembly, "OneStorage")
+
+    others = {"OnePrerequisites", "OneNetwork"}
+    assert waits_for("trainshed-one-123456789012-us-west-2") == {*others, "OneBucket"}
+    assert waits_for("somebody-elses") == others
+
+
 def test_prerequisites_make_nothing_that_bills_and_export_nothing(
     templates: Mapping[str, dict[str, Any]],
 ) -> None:

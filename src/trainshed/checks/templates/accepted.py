@@ -8,21 +8,17 @@ from typing import Any
 
 from trainshed.documents.problems import Path, Where
 
-CLUSTER, PIPELINE = "cluster", "AMI pipeline"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
     """The file that a stack follows from.
 
     Attributes:
-        of: `CLUSTER` or `PIPELINE`.
         where: where its values stand.
         field: what the stack's resources are about.
         kms_key: ARN of the key that encrypts; None for keys of AWS.
     """
 
-    of: str
     where: Where
     field: Path
     kms_key: str | None
@@ -32,8 +28,6 @@ def accepted_by_us(tool: str, rule: str, owner: Owner) -> str | None:
     """Return why we accept the findings of a rule in the stacks of a file; None if we do not."""
     entry = _entries().get(tool, {}).get(rule)
     if not entry or ("unless" in entry and getattr(owner, entry["unless"])):
-        return None
-    if "only" in entry and owner.of != entry["only"]:
         return None
     return str(entry["reason"])
 

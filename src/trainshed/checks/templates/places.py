@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from trainshed.checks.templates.accepted import CLUSTER, PIPELINE, Owner, accepted_by_us
+from trainshed.checks.templates.accepted import Owner, accepted_by_us
 from trainshed.checks.templates.model import Assembly
 from trainshed.documents.problems import Path
 from trainshed.findings import Finding, Place
@@ -46,12 +46,12 @@ def stack_owners(
         for name, field in fields.items():
             owners.setdefault(
                 name,
-                Owner(of=CLUSTER, where=plan.where, field=field, kms_key=plan.security.kms_key),
+                Owner(where=plan.where, field=field, kms_key=plan.security.kms_key),
             )
     if pipeline:
         owners.setdefault(
             pipeline.name,
-            Owner(of=PIPELINE, where=pipeline.where, field=(), kms_key=pipeline.kms_key),
+            Owner(where=pipeline.where, field=(), kms_key=pipeline.kms_key),
         )
     return owners
 
