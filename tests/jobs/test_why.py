@@ -270,6 +270,17 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
     ),
     "block over": (block(ends_at=NOW, state="expired"), "011", "is over (expired)"),
     "block ends": (block(ends_at=NOW + 30 * MINUTE), "011", "ends at 2026-11-22 12:30 UTC"),
+    "a window after one that is over": (
+        waiting(
+            reservations=(
+                replace(BLOCK, reservation_id="cr-3", starts_at=NOW + 600 * MINUTE),
+                replace(BLOCK, ends_at=NOW - MINUTE),
+                replace(BLOCK, reservation_id="cr-2", starts_at=NOW + 60 * MINUTE),
+            )
+        ),
+        "011",
+        "Capacity Block cr-2 begins at 2026-11-22 13:00 UTC; wait: the job starts then",
+    ),
     "reservation cancelled": (
         block(is_block=False, state="cancelled", ends_at=None),
         "011",
@@ -630,11 +641,14 @@ def test_aws_batch_says_that_capacity_is_short() -> None:
     assert not gather(on_batch(refusing), WAITING, NOW).short_of_capacity
 
 
-def test_the_blocks_of_a_resource_group_are_looked_up() -> None:
+@pytest.mark.parametrize("kind", ["capacity-block", "default"])
+def test_the_blocks_or_reservations_of_a_resource_group_are_looked_up(kind: str) -> None:
     arn = "arn:aws:resource-groups:us-west-2:123456789012:group/Blocks"
     target = {"CapacityReservationTarget": {"CapacityReservationResourceGroupArn": arn}}
+    in_blocks = kind == "capacity-block"
+    market = {"InstanceMarketOptions": {"MarketType": kind}} if in_blocks else {}
     member = {
-        "ReservationType": "capacity-block",
+        "ReservationType": kind,
         "State": "active",
         "StartDate": NOW - 60 * MINUTE,
         "EndDate": NOW + 60 * MINUTE,
@@ -650,7 +664,7 @@ def test_the_blocks_of_a_resource_group_are_looked_up() -> None:
         list_container_instances={"containerInstanceArns": []},
         describe_launch_template_versions={
             "LaunchTemplateVersions": [
-                {"LaunchTemplateData": {"CapacityReservationSpecification": target}}
+                {"LaunchTemplateData": {"CapacityReservationSpecification": target, **market}}
             ]
         },
         get_group_configuration={
@@ -666,6 +680,12 @@ def test_the_blocks_of_a_resource_group_are_looked_up() -> None:
             "CapacityReservations": [
                 {**member, "CapacityReservationId": "cr-1", "InstanceType": "trn1.32xlarge"},
                 {**member, "CapacityReservationId": "cr-2", "InstanceType": "p4d.24xlarge"},
+                {
+                    **member,
+                    "CapacityReservationId": "cr-3",
+                    "InstanceType": "trn1.32xlarge",
+                    "ReservationType": "default" if in_blocks else "capacity-block",
+                },
             ]
         },
         get_service_quota={"Quota": {"Value": 0.0}},
@@ -674,7 +694,8 @@ def test_the_blocks_of_a_resource_group_are_looked_up() -> None:
     evidence = gather(on_batch(region), WAITING, NOW)
 
     assert evidence.unanswered == ()
-    assert evidence.reservations == (replace(BLOCK, instance_type="trn1.32xlarge"),)
+    [found] = evidence.reservations
+    assert found == replace(BLOCK, instance_type="trn1.32xlarge", is_block=in_blocks)
 
 
 def test_launches_reservation_and_members_are_looked_up() -> None:

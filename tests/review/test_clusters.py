@@ -102,6 +102,20 @@ def facts(change: ClusterChange) -> dict[str, tuple[str | None, str | None]]:
             id="capacity and placement group",
         ),
         pytest.param(
+            TRAIN + "capacity: {calendar: [{capacity_block: cr-0123456789abcdef0, "
+            "from: 2126-12-01T11:30Z, until: 2126-12-08T11:30Z}]}\n",
+            {
+                "capacity": (
+                    "on-demand",
+                    "capacity-block cr-0123456789abcdef0 2126-12-01 11:30 to 2126-12-08 11:30",
+                ),
+                "placement group": ("cluster", "none"),
+                "wait for capacity": ("2 hours", "until a window begins"),
+                "update time-out": ("72 hours", "120 hours"),
+            },
+            id="a calendar",
+        ),
+        pytest.param(
             TRAIN.partition("storage")[0],
             {
                 "file system": ("Lustre persistent-2", None),

@@ -338,6 +338,28 @@ def test_a_role_that_may_not_pass_the_node_role_creates_no_node_group(nodes: Nod
     assert f"iam:PassRole on resource: {nodes.role}" in refused
 
 
+def test_a_resource_group_of_blocks_is_refused(nodes: NodeBench) -> None:
+    group = "arn:aws:resource-groups:us-west-2:123456789012:group/Blocks"
+    target = {"CapacityReservationResourceGroupArn": group}
+    template = nodes.template(
+        InstanceType="p5.48xlarge",
+        InstanceMarketOptions={"MarketType": "capacity-block"},
+        CapacityReservationSpecification={"CapacityReservationTarget": target},
+    )
+
+    refused = nodes.bench.refusal(
+        nodes.eks.create_nodegroup,
+        **nodes.fields(
+            capacityType="CAPACITY_BLOCK",
+            launchTemplate=template,
+            amiType="AL2023_x86_64_NVIDIA",
+            subnets=nodes.bench.subnets[:1],
+        ),
+    )
+
+    assert "must specify CapacityReservationTarget with CapacityReservationId" in refused
+
+
 def test_before_a_capacity_block_starts_there_are_launch_errors_only(nodes: NodeBench) -> None:
     [offering, *_] = nodes.ec2.describe_capacity_block_offerings(
         InstanceType="p5.48xlarge", InstanceCount=1, CapacityDurationHours=24

@@ -70,6 +70,7 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
             types=(
                 "AWS::EC2::LaunchTemplate",
                 "AWS::EC2::PlacementGroup",
+                "AWS::ResourceGroups::Group",
                 "AWS::AutoScaling::AutoScalingGroup",
             ),
         ),

@@ -193,11 +193,13 @@ def _check_ami(given: Mapping[str, Any], template: Row) -> None:
 def _check_block(given: Mapping[str, Any], template: Row) -> None:
     """Refuse a node group for a Capacity Block whose template does not lead to one."""
     market = template.get("InstanceMarketOptions", {}).get("MarketType")
-    target = template.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget")
+    reservation = template.get("CapacityReservationSpecification", {})
+    # EKS user guide, "Create a managed node group with Capacity Blocks for ML": not a group's ARN.
+    block = reservation.get("CapacityReservationTarget", {}).get("CapacityReservationId")
     for there, what in (
         (template.get("InstanceType"), "InstanceType"),
         (market == "capacity-block", "InstanceMarketOptions with MarketType capacity-block"),
-        (target, "CapacityReservationTarget"),
+        (block, "CapacityReservationTarget with CapacityReservationId"),
     ):
         if not there:
             raise invalid(f"Launch template must specify {what} for capacityType CAPACITY_BLOCK.")

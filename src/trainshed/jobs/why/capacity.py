@@ -100,8 +100,11 @@ def reservation(evidence: Evidence) -> Iterator[Violation]:
     closed = {each: _why_closed(each, evidence.now) for each in evidence.reservations}
     usable = [each for each, why in closed.items() if why is None]
     if not usable:
+        # Of several, the next one: that others are over, or begin after it, changes nothing.
+        later = [each for each in closed if each.starts_at and each.starts_at > evidence.now]
+        first = min(later, key=lambda each: each.starts_at or evidence.now, default=None)
         for each, why in closed.items():
-            if why:
+            if why and first in (each, None):
                 yield Violation(message=f"{each} {why[0]}", remedy=why[1])
         return
     reserved, nodes = reserved_in(usable), evidence.job.node_count

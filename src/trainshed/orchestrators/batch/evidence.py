@@ -202,20 +202,21 @@ def _reservations(
             LaunchTemplateId=template_id,
             Versions=[version],
         )["LaunchTemplateVersions"]
-        target = (
-            data["LaunchTemplateData"]
-            .get("CapacityReservationSpecification", {})
-            .get("CapacityReservationTarget", {})
+        launched = data["LaunchTemplateData"]
+        target = launched.get("CapacityReservationSpecification", {}).get(
+            "CapacityReservationTarget", {}
         )
         if reservation_id := target.get("CapacityReservationId"):
             found = find_reservation(region, reservation_id)
             return (found,) if found else ()
         if arn := target.get("CapacityReservationResourceGroupArn"):
             group = find_group(region, arn)
+            market = launched.get("InstanceMarketOptions", {}).get("MarketType")
             return tuple(
                 each
                 for each in (group.reservations if group else ())
-                if each.is_block and each.instance_type in environment.instance_types
+                if each.is_block == (market == "capacity-block")
+                and each.instance_type in environment.instance_types
             )
     return ()
 

@@ -34,7 +34,7 @@ def planned_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
         kind="queue",
         facts=(
             Fact(name="job queue"),
-            Fact(name="wait for capacity", value=_capacity_wait(batch), minor=True),
+            Fact(name="wait for capacity", value=_capacity_wait(plan, batch), minor=True),
         ),
         resources=PartResources(stack=plan.name, types=("AWS::Batch::JobQueue",)),
     )
@@ -74,6 +74,8 @@ def new_template(plan: ClusterPlan) -> str:
     )
 
 
-def _capacity_wait(batch: BatchPlan) -> str:
+def _capacity_wait(plan: ClusterPlan, batch: BatchPlan) -> str:
+    if plan.capacity.calendar:
+        return "until a window begins"
     hours = batch.capacity_wait_hours
     return f"{hours} hours" if hours else "until the Capacity Block begins"
