@@ -312,6 +312,8 @@ def test_the_remedy_for_slow_checkpoints_is_a_file_system_and_what_it_is_not_eno
         (TRN1_16 + "job: {buckets: [{bucket: runs, access: read-write}]}", []),
         (TRN1_16 + 'job: {policies: ["arn:aws:iam::123456789012:policy/runs"]}', []),
         (TRN1_16 + "storage: {lustre: {existing: fs-0123456789abcdef0}}", []),
+        (TRN1_16 + "storage: {efs: {}}", []),
+        (TRN1_16 + "storage: {openzfs: {}}", []),
         (TRN1_16 + "storage: {bucket: {}}", []),
         (TRN1_16 + "storage: {bucket: {access: read}}", ["TS-LUS-008"]),
     ],

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from trainshed.checks import clusters
 from trainshed.checks.file_system import new_file_system
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.plan import ClusterPlan
+from trainshed.plan import BucketPlan, ClusterPlan
 from trainshed.spec import BucketAccess, DeploymentType
 
 _LUSTRE = ("storage", "lustre")
@@ -87,7 +87,8 @@ def nothing_outlives_nodes(plan: ClusterPlan) -> Iterator[Violation]:
     if plan.bucket:
         granted.append(plan.bucket.access)
     writes = any(each is not BucketAccess.READ for each in granted)
-    if nodes > 1 and not plan.lustre and not writes and not access.policies:
+    shared = any(not isinstance(each, BucketPlan) for each in plan.storages)
+    if nodes > 1 and not shared and not writes and not access.policies:
         yield Violation(
             path=("storage",),
             message=f"{nodes} nodes have no file system, and jobs may write to no bucket: a "
