@@ -8,6 +8,7 @@ from trainshed.checks.default_ami import takes_default_channel
 from trainshed.checks.software import LAST_NEURON_DRIVER_OF_INFERENTIA, LAST_SOFTWARE
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.pins.reader import project_pins
+from trainshed.pins.storage_clients import bases_that_mount
 from trainshed.plan import ClusterPlan
 
 _PATH = ("instance", "ami")
@@ -126,6 +127,39 @@ def none_is_baked(plan: ClusterPlan) -> Iterator[Violation]:
             remedy="name an AMI of your own, or change what the cell follows from: "
             "the instance type, the orchestrator, kubernetes.version",
         )
+
+
+@rule(
+    "TS-AMI-014",
+    over=clusters,
+    title="No AMI of ours has the client of the shared storage",
+    severity=Severity.ERROR,
+    why="""
+Nodes mount shared storage at their first boot, by a client that is in the AMI. A node without it
+says so and powers off; after a few of them no more are launched. AWS has `amazon-efs-utils` in the
+repositories of Amazon Linux; for Ubuntu no package with a signature that can be checked was found.
+""",
+    basis=Basis.OBSERVED,
+    sources=("https://docs.aws.amazon.com/efs/latest/ug/installing-amazon-efs-utils.html",),
+    example="""
+instance: {type: dl1.24xlarge}
+storage: {efs: {mount: /home}}
+""",
+)
+def no_client(plan: ClusterPlan) -> Iterator[Violation]:
+    """One of the bases of the nodes' AMI should have the client."""
+    cell = plan.ami.cell
+    if not cell or not names_a_channel(plan.ami.asked) or project_pins().why_none(*cell.split("/")):
+        return
+    for storage in plan.storages:
+        if not bases_that_mount(project_pins(), storage.kind, *cell.split("/")):
+            yield Violation(
+                path=tuple(storage.field.split(".")),
+                message=f"no AMI that is baked for {cell} has {storage.client}, so nodes cannot "
+                f"mount {storage.mount}",
+                remedy="take storage.openzfs or storage.lustre, or name an AMI of your own that "
+                "has it in instance.ami",
+            )
 
 
 @rule(
