@@ -70,6 +70,16 @@ def test_each_step_is_compared_with_the_class_before() -> None:
     assert to_glacier.smallest_kib == pytest.approx(1228, abs=1)
 
 
+def test_what_leaves_an_archive_takes_what_it_added_with_it() -> None:
+    _, to_deep_archive = object_moves(planned(glacier_days=90, deep_archive_days=180), prices())
+
+    # Of a year; both archives add 8 KiB at the price of Standard.
+    added = 32 * (0.00099 - 0.0036) * 12 / 2**20
+    assert to_deep_archive.smallest_kib == pytest.approx(
+        (0.05 / 1000 + added) / ((0.0036 - 0.00099) * 12) * 2**20
+    )
+
+
 def test_what_goes_early_is_paid_for_longer_than_it_is_there() -> None:
     (late,) = object_moves(planned(glacier_days=30, expire_days=300), prices())
     (early,) = object_moves(planned(glacier_days=30, expire_days=60), prices())

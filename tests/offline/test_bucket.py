@@ -158,6 +158,22 @@ def test_a_bucket_is_kept_and_used_again(
     assert s3.get_object(Bucket=name, Key="runs/1")["ContentLength"] == 200 * KIB
 
 
+def test_a_bucket_that_another_cluster_uses_stays_with_its_stack(
+    clean_aws: EmbeddedAws, deploy: Deploy, tear_down: Callable[[], str], tmp_path: Path
+) -> None:
+    deploy("")
+    other = CLUSTER.replace("TrainCluster", "OtherCluster") % ("batch", "name: train, mount: /data")
+    (tmp_path / "clusters" / "other.yaml").write_text(other)
+    clean_aws.deploy(
+        {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}, stack_name="OtherCluster"
+    )
+
+    said = tear_down()
+
+    assert there(clean_aws) == {"TrainBucket", "OtherCluster"}
+    assert "used by OtherCluster" in said
+
+
 def roles_of(aws: EmbeddedAws, stack: str) -> dict[str, str]:
     """Return the ARNs of the roles of a stack, by logical id."""
     resources = aws.client("cloudformation").describe_stack_resources(StackName=stack)
