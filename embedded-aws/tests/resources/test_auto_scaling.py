@@ -51,6 +51,32 @@ def instances(client: Any, name: str) -> list[dict[str, Any]]:
     return [each for reservation in found for each in reservation["Instances"]]
 
 
+def test_a_group_of_several_types_is_made_and_gets_others_in_place(
+    client: Any, deploy: Any, properties: dict[str, Any]
+) -> None:
+    specification = properties.pop("LaunchTemplate")
+
+    def policy(*types: str, **changes: str) -> dict[str, Any]:
+        return {
+            "LaunchTemplate": {
+                "LaunchTemplateSpecification": {**specification, **changes},
+                "Overrides": [{"InstanceType": each} for each in types],
+            },
+            "InstancesDistribution": {"OnDemandPercentageAboveBaseCapacity": "100"},
+        }
+
+    several = policy("trn1.2xlarge", "inf2.xlarge")
+    group = deploy("AWS::AutoScaling::AutoScalingGroup", **properties, MixedInstancesPolicy=several)
+    group.update(MixedInstancesPolicy=policy("inf2.xlarge"), MinSize="3", MaxSize="3")
+
+    assert [each["InstanceType"] for each in described(client, group.ref)["Instances"]] == [
+        *("trn1.2xlarge", "trn1.2xlarge", "inf2.xlarge")
+    ]
+    with pytest.raises(HandlerError, match=r"\$Latest and \$Default are not supported"):
+        group.update(MixedInstancesPolicy=policy("inf2.xlarge", Version="$Latest"))
+    group.delete()
+
+
 def test_a_group_is_made_with_its_instances_and_goes_with_them(
     client: Any, deploy: Any, properties: dict[str, Any]
 ) -> None:

@@ -16,6 +16,7 @@ from embedded_aws.actions import Refusal
 from embedded_aws.autoscaling import activities, launches
 from embedded_aws.autoscaling.activities import at_this_time
 from embedded_aws.autoscaling.group import Group, Member, guard
+from embedded_aws.autoscaling.mixed_instances import template_of
 from embedded_aws.autoscaling.termination import first_to_go
 from embedded_aws.clock import seconds_here
 from embedded_aws.cloudformation.clients import client
@@ -164,7 +165,7 @@ def _launch(group: Group, cause: str) -> bool:
             "ImageId": launched["ImageId"],
             "AvailabilityZone": subnet.availability_zone,
             "AvailabilityZoneId": subnet.availability_zone_id,
-            "LaunchTemplate": group.fields["LaunchTemplate"],
+            "LaunchTemplate": template_of(group.fields),
         }
         protected = group.fields["NewInstancesProtectedFromScaleIn"]
         group.members.append(

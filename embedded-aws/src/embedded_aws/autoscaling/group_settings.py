@@ -9,6 +9,12 @@ from typing import Any
 
 from embedded_aws.actions import Call, Refusal, Row
 from embedded_aws.autoscaling import launches
+from embedded_aws.autoscaling.mixed_instances import (
+    POLICY,
+    check_policy,
+    template_of,
+    with_template,
+)
 from embedded_aws.autoscaling.refusals import bad_template, invalid, unsupported
 from embedded_aws.autoscaling.termination import check_policies
 from embedded_aws.ec2.launch_templates import template_data
@@ -25,8 +31,12 @@ DEFAULTS: Mapping[str, Any] = {
 }
 _OTHERS = (
     *("AvailabilityZones", "Context", "DefaultInstanceWarmup", "DesiredCapacity"),
-    *("LaunchTemplate", "MaxSize", "MinSize", "PlacementGroup", "ServiceLinkedRoleARN"),
-    *("SkipZonalShiftValidation", "VPCZoneIdentifier"),
+    *("LaunchTemplate", "MaxSize", "MinSize", POLICY, "PlacementGroup"),
+    *("ServiceLinkedRoleARN", "SkipZonalShiftValidation", "VPCZoneIdentifier"),
+)
+_ONE_OF = (
+    "Valid requests must contain either LaunchTemplate, LaunchConfigurationName, InstanceId or "
+    "MixedInstancesPolicy parameter."
 )
 # The only values of these, beside none, with which nothing else happens than without them.
 _NEUTRAL: Mapping[str, Any] = {
@@ -51,13 +61,14 @@ def settings_of(call: Call, given: Row) -> Row:
             raise unsupported(name)
     check_policies(given.get("TerminationPolicies", []))
     fields = dict(given)
+    if given.get("LaunchTemplate") and given.get(POLICY):
+        raise invalid(_ONE_OF)
     if template := given.get("LaunchTemplate"):
-        named = [name for name in ("LaunchTemplateId", "LaunchTemplateName") if name in template]
-        if len(named) != 1:
-            raise invalid(
-                "Valid requests must contain either launchTemplateId or LaunchTemplateName"
-            )
         fields["LaunchTemplate"] = _with_both_names(call, template)
+    if policy := given.get(POLICY):
+        template = _with_both_names(call, template_of({POLICY: policy}))
+        fields[POLICY] = with_template(policy, template)
+        check_policy(call, policy)
     return {**fields, **_places(call, given)}
 
 
@@ -89,6 +100,9 @@ def _places(call: Call, given: Row) -> Row:
 
 def _with_both_names(call: Call, template: Row) -> Row:
     """Return a launch template's specification with id and name, as Describe actions show it."""
+    named = [name for name in ("LaunchTemplateId", "LaunchTemplateName") if name in template]
+    if len(named) != 1:
+        raise invalid("Valid requests must contain either launchTemplateId or LaunchTemplateName")
     try:
         template_data(call, template)
     except Refusal as error:
@@ -107,11 +121,8 @@ def check_group(call: Call, fields: Row) -> None:
     Raises:
         Refusal: as AWS does.
     """
-    if "LaunchTemplate" not in fields:
-        raise invalid(
-            "Valid requests must contain either LaunchTemplate, LaunchConfigurationName, "
-            "InstanceId or MixedInstancesPolicy parameter."
-        )
+    if "LaunchTemplate" not in fields and POLICY not in fields:
+        raise invalid(_ONE_OF)
     if not fields.get("VPCZoneIdentifier"):
         raise invalid("At least one Availability Zone or VPC Subnet is required.")
     low, high, desired = fields["MinSize"], fields["MaxSize"], fields["DesiredCapacity"]

@@ -17,6 +17,7 @@ from embedded_aws.autoscaling.activities import at_this_time
 from embedded_aws.autoscaling.convergence import converge, end
 from embedded_aws.autoscaling.group import Group, find, groups, guard
 from embedded_aws.autoscaling.group_settings import DEFAULTS, check_group, settings_of
+from embedded_aws.autoscaling.mixed_instances import POLICY
 from embedded_aws.autoscaling.pages import page
 from embedded_aws.autoscaling.refusals import invalid
 from embedded_aws.autoscaling.tags import put
@@ -76,7 +77,12 @@ def update_auto_scaling_group(call: Call) -> dict[str, Any]:
     with guard:
         group = find(call, given.pop("AutoScalingGroupName"))
         before, old = group.fields, group.desired
-        group.fields = {**before, **settings_of(call, given)}
+        settings = settings_of(call, given)
+        # A group has one of them.
+        templates = {"LaunchTemplate", POLICY}
+        gone = templates - set(settings) if templates & set(settings) else set()
+        kept = {name: value for name, value in before.items() if name not in gone}
+        group.fields = {**kept, **settings}
         if "DesiredCapacity" not in given:
             low, high = group.fields["MinSize"], group.fields["MaxSize"]
             group.fields["DesiredCapacity"] = max(low, min(old, high))

@@ -8,17 +8,20 @@ capacity is tried then; a template without an instance type is refused, in these
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
+from itertools import product
 from typing import Any
 
 from botocore.exceptions import ClientError
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.autoscaling.group import GROUP_NAME_TAG
+from embedded_aws.autoscaling.mixed_instances import ec2_specification, purchase, types_of
 from embedded_aws.autoscaling.refusals import bad_template
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.cloudformation.handlers.tags import tag_list
 from embedded_aws.ec2.launch_templates import template_data
-from embedded_aws.ec2.service_launches import run_instances
+from embedded_aws.ec2.service_launches import LaunchRefused, run_instances
 
 # What a launch later may have, as it is.
 _CAPACITY = ("InsufficientFreeAddressesInSubnet", "ReservationCapacityExceeded")
@@ -34,12 +37,11 @@ def check(call: Call, fields: Row) -> None:
     Raises:
         Refusal: in EC2's words.
     """
-    if "InstanceType" not in template_data(call, _specification(fields)):
-        raise bad_template("The launch template must have an InstanceType.")
+    types, subnets = types_of(call, fields), fields["VPCZoneIdentifier"].split(",")
     ec2 = client("ec2", account=call.account, region=call.region)
-    for subnet_id in fields["VPCZoneIdentifier"].split(","):
+    for instance_type, subnet_id in product(types, subnets):
         try:
-            ec2.run_instances(**_request(call, fields, subnet_id, {}), DryRun=True)
+            ec2.run_instances(**_request(call, fields, instance_type, subnet_id, {}), DryRun=True)
         except ClientError as error:
             refused = error.response["Error"]
             if refused["Code"] not in ("DryRunOperation", *_CAPACITY):
@@ -56,19 +58,33 @@ def launch(call: Call, fields: Row, subnet: Any, tags: Mapping[str, str]) -> Row
         tags: of the instance.
 
     Raises:
-        LaunchRefused, Refusal: EC2 refused.
+        LaunchRefused, Refusal: EC2 refused, and the last type of a group of several.
     """
-    instance_type = template_data(call, _specification(fields))["InstanceType"]
-    request = _request(call, fields, subnet.id, tags)
+    *others, last = types_of(call, fields)
+    for instance_type in others:
+        with suppress(LaunchRefused):
+            return _launch(call, fields, instance_type, subnet, tags)
+    return _launch(call, fields, last, subnet, tags)
+
+
+def _launch(
+    call: Call, fields: Row, instance_type: str, subnet: Any, tags: Mapping[str, str]
+) -> Row:
+    request = _request(call, fields, instance_type, subnet.id, tags)
     [launched] = run_instances(call, request, instance_type=instance_type, subnet=subnet)
     return launched
 
 
-def _request(call: Call, fields: Row, subnet_id: str, tags: Mapping[str, str]) -> dict[str, Any]:
-    template = template_data(call, _specification(fields))
+def _request(
+    call: Call, fields: Row, instance_type: str, subnet_id: str, tags: Mapping[str, str]
+) -> dict[str, Any]:
+    specification = ec2_specification(fields)
+    template = template_data(call, specification)
     own = {**tags, GROUP_NAME_TAG: fields["AutoScalingGroupName"]}
     request: dict[str, Any] = {
-        "LaunchTemplate": _specification(fields),
+        "LaunchTemplate": specification,
+        "InstanceType": instance_type,
+        **purchase(fields),
         "MinCount": 1,
         "MaxCount": 1,
         "TagSpecifications": [{"ResourceType": "instance", "Tags": tag_list(own)}],
@@ -80,9 +96,3 @@ def _request(call: Call, fields: Row, subnet_id: str, tags: Mapping[str, str]) -
     if group := fields.get("PlacementGroup"):
         request["Placement"] = {"GroupName": group}
     return request
-
-
-def _specification(fields: Row) -> dict[str, str]:
-    """Return the launch template of a group as EC2 takes it, which wants only one of its names."""
-    template = fields["LaunchTemplate"]
-    return {key: value for key, value in template.items() if key != "LaunchTemplateName"}

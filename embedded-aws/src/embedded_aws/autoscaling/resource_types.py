@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+from embedded_aws.autoscaling.mixed_instances import POLICY, template_of
 from embedded_aws.cloudformation.failures import PartlyDone, reason_of
 from embedded_aws.cloudformation.handlers.handler import Handler, changed
 from embedded_aws.cloudformation.handlers.setting import Setting
@@ -39,7 +40,8 @@ class AutoScalingGroup(Handler):
 
     def _wanted(self, request: Request) -> dict[str, Any]:
         wanted = super()._wanted(request)
-        if wanted.get("LaunchTemplate", {}).get("Version") in ("$Latest", "$Default"):
+        template = template_of(wanted) if {"LaunchTemplate", POLICY} & set(wanted) else {}
+        if template.get("Version") in ("$Latest", "$Default"):
             raise HandlerError(
                 "$Latest and $Default are not supported as Version of LaunchTemplate; use "
                 "LatestVersionNumber or DefaultVersionNumber of the launch template"

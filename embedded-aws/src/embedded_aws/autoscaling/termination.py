@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from embedded_aws.autoscaling.group import Group, Member
+from embedded_aws.autoscaling.mixed_instances import template_of
 from embedded_aws.autoscaling.refusals import unsupported
 
 # What is smallest goes first.
@@ -16,7 +17,7 @@ _Order = Callable[[Group, Member], tuple[int, ...]]
 
 
 def _is_current(group: Group, member: Member) -> int:
-    return int(member.facts["LaunchTemplate"] == group.fields["LaunchTemplate"])
+    return int(member.facts["LaunchTemplate"] == template_of(group.fields))
 
 
 def _age(group: Group, member: Member) -> int:
