@@ -36,7 +36,11 @@ def let_jobs_use_key(cluster: ClusterPlan, role: iam.Role) -> None:
 
 
 def let_nodes_mount(cluster: ClusterPlan, role: iam.Role) -> None:
-    """Let the role of nodes read what they mount of the bucket, if they do."""
+    """Let the role of nodes read what they mount of the bucket, if they do.
+
+    Mountpoint for Amazon S3, doc/CONFIGURATION.md, "IAM permissions": to read a prefix it needs
+    s3:ListBucket with the condition s3:prefix, and s3:GetObject.
+    """
     bucket, key = cluster.bucket, cluster.security.kms_key
     if bucket is None or not bucket.mount:
         return

@@ -26,6 +26,7 @@ instance: {{type: trn1.32xlarge, nodes: {{min: 2, max: 2}}}}
 storage:
   lustre: {{deployment: scratch-2}}
   efs: {{mount: /home}}
+  bucket: {{mount: /data, mount_prefix: sets/}}
 """
 WRITE = """
 for path in /fsx /home; do echo written >$path/$NODE_RANK || exit 1; done
@@ -45,7 +46,7 @@ def cluster(
     synthesise: Callable[[Fleet], Path],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[EmbeddedAws, dict[str, str]]]:
-    """A cluster with two kinds of shared storage, on nodes with networks."""
+    """A cluster with three kinds of shared storage, on nodes with networks."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "clusters").mkdir()
     file = folder / "clusters/train.yaml"
@@ -87,6 +88,24 @@ def test_nodes_share_each_mount_and_find_it_again(run: Run) -> None:
     job, said = run("cat /fsx/0 /home/1")
     assert job.status == "SUCCEEDED", said
     assert said.count("written") >= 2
+
+
+def test_jobs_know_the_bucket_and_read_the_part_that_is_mounted(
+    cluster: tuple[EmbeddedAws, dict[str, str]], run: Run
+) -> None:
+    s3 = cluster[0].client("s3")
+    [name] = [
+        each["Name"]
+        for each in s3.list_buckets()["Buckets"]
+        if each["Name"].startswith("trainshed-train-")
+    ]
+    for key in ("sets/a", "runs/b"):
+        s3.put_object(Bucket=name, Key=key, Body=b"text of " + key.encode())
+
+    job, said = run("echo $TRAINSHED_BUCKET: $(ls /data) $(cat /data/a)")
+
+    assert job.status == "SUCCEEDED", said
+    assert f"{name}: a text of sets/a" in said
 
 
 def test_storage_that_no_node_reaches_fails_what_runs_there(
