@@ -4,6 +4,7 @@ import aws_cdk as cdk
 
 from trainshed.orchestrators import Orchestrator
 from trainshed.orchestrators.ec2.plan import Ec2Plan
+from trainshed.plan import CapacityKind
 from trainshed_constructs import Ec2Cluster, FailedBootLimit, suspend_launches
 from trainshed_stacks.data_bucket import job_buckets, job_variables, let_jobs_use_key
 from trainshed_stacks.node_launch import NodeLaunch
@@ -45,11 +46,15 @@ def add_ec2(stack: cdk.Stack, launch: NodeLaunch, plan: Ec2Plan) -> Ec2Cluster:
         limit=cluster.failed_boot_limit,
         hours=cluster.failed_boot_hours,
     )
+    others = [each.name for each in cluster.capacity.other_types]
     ec2.launch(
         subnet=launch.subnet,
         launch_template_id=template.launch_template_id,
         launch_template_version=template.latest_version,
         boot_timeout=cdk.Duration.minutes(plan.boot_minutes),
+        instance_types=[cluster.instance.name, *others] if others else (),
+        spot=cluster.capacity.kind is CapacityKind.SPOT,
+        max_price=cluster.capacity.max_price,
     )
     # The creation of the group lasts until its nodes have booted: it counts those that fail, too.
     ec2.group.node.add_dependency(limit)

@@ -7,7 +7,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 
-from trainshed.plan import CapacityPlan, ClusterPlan
+from trainshed.plan import CapacityKind, CapacityPlan, ClusterPlan
 from trainshed_constructs import (
     CapacityGroup,
     ClusterPlacementGroup,
@@ -121,8 +121,11 @@ class NodeLaunch:
         )
 
     def _capacity(self) -> CapacityPlan:
-        """Declare the group of the windows' blocks or reservations, if there are any."""
+        """Return how the template buys nodes; declare the group of a calendar's windows."""
         capacity = self.plan.capacity
+        if capacity.other_types:
+            # A group of several types says itself how they are bought.
+            return replace(capacity, kind=CapacityKind.ON_DEMAND, max_price=None)
         if not capacity.calendar:
             return capacity
         group = CapacityGroup(

@@ -110,6 +110,13 @@ ALSO_SILENT = {
         "TS-CAP-002",
         text(nodes="{max: 100}", added=BLOCK_GROUP),
     ),
+    "another type that is sold on demand": (
+        "TS-CAP-001",
+        text(
+            "p4d.24xlarge",
+            added="orchestrator: ec2\ncapacity: {instance_types: [p4d.24xlarge, p4de.24xlarge]}",
+        ),
+    ),
     "a reservation with its group": (
         "TS-CAP-005",
         text(added="capacity: {reservation: cr-0123456789abcdef0, placement_group: ours}"),
@@ -187,6 +194,15 @@ FOUND = {
         "TS-CAP-004",
         text(added=windows(*TWO)),
         "and end with the window that they run in: EC2 terminates its instances",
+    ),
+    "another type without a price on demand": (
+        "TS-CAP-001",
+        text(
+            "p5.48xlarge",
+            added="zone: usw2-az3\norchestrator: ec2\n"
+            "capacity: {instance_types: [p5.48xlarge, p5e.48xlarge]}",
+        ),
+        "AWS publishes no on-demand price for p5e.48xlarge: it may launch from a Capacity Block",
     ),
     "a block before a node of plain EC2": (
         "TS-CAP-004",

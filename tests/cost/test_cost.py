@@ -13,7 +13,7 @@ from trainshed.cost import ClusterCost, Total, cluster_cost
 from trainshed.errors import TrainshedError
 from trainshed.parts.lustre import included_metadata_iops
 from trainshed.plan import ClusterPlan, load_fleet, make_plan
-from trainshed.prices import Price, PriceList, load_prices, unit_of
+from trainshed.prices import Price, PriceList, Purchase, instance_item, load_prices, unit_of
 from trainshed.spec import ClusterSpec, SpecError
 
 ROOT = Path(__file__).parents[2]
@@ -173,6 +173,23 @@ def test_what_is_reserved_is_paid_for_whether_nodes_run_or_not(
 
     assert row(cost, "instances") == (40, 40, 40)
     assert any("cr-0123456789abcdef0 is taken to hold 4" in remark for remark in cost.remarks)
+
+
+def test_the_price_of_each_type_that_may_be_launched_is_named() -> None:
+    capacity = {"instance_types": ["p4d.24xlarge", "p4de.24xlarge"]}
+    plan = planned(
+        orchestrator="ec2",
+        instance={"type": "p4d.24xlarge", "nodes": {"max": 2}},
+        capacity=capacity,
+    )
+    item = instance_item(Purchase.ON_DEMAND, "p4de.24xlarge")
+
+    known = cluster_cost(plan, PriceList(region="us-west-2", prices={item: usd(27.4, item)}))
+    unknown = cluster_cost(plan, PriceList(region="us-west-2", prices={}))
+
+    in_place = "a node of p4de.24xlarge, which EC2 may launch in place of p4d.24xlarge, costs "
+    assert f"{in_place}27.4 USD an hour; totals count p4d.24xlarge" in known.remarks
+    assert f"{in_place}an unknown price; totals count p4d.24xlarge" in unknown.remarks
 
 
 @pytest.mark.parametrize(

@@ -444,6 +444,35 @@ def test_a_shell_that_cannot_be_is_reported(
     assert "only AWS itself has Session Manager" in no_aws.stderr
 
 
+def test_the_next_type_is_launched_for_nodes_that_the_first_has_no_capacity_for(
+    synthesise: Callable[..., Path], publish_ami: Callable[..., str], tmp_path: Path
+) -> None:
+    (tmp_path / "plain.yaml").write_text(
+        "name: PlainCluster\nregion: us-west-2\norchestrator: ec2\n"
+        "instance: {type: p4d.24xlarge, nodes: {max: 2}}\n"
+        "capacity: {instance_types: [p4d.24xlarge, p4de.24xlarge]}\n"
+    )
+    assembly = synthesise(load_fleet([tmp_path / "plain.yaml"]))
+    with job_bench.job_aws(tmp_path, JobSettings(loopback=True, speed=60)) as aws:
+        publish_ami(aws, "nvidia/ec2")
+        deploy(aws, assembly, "PlainNetwork")
+        aws.fail(
+            Fault(
+                service="ec2",
+                operation="RunInstances",
+                code="InsufficientInstanceCapacity",
+                count=1,
+                when={"InstanceType": "p4d.24xlarge"},
+            )
+        )
+
+        deploy(aws, assembly, "PlainCluster")
+
+        found = aws.client("ec2").describe_instances()["Reservations"]
+        types = [each["InstanceType"] for entry in found for each in entry["Instances"]]
+        assert sorted(types) == ["p4d.24xlarge", "p4de.24xlarge"]
+
+
 def test_without_capacity_for_all_nodes_there_are_none(
     assembly: Path, publish_ami: Callable[..., str], tmp_path: Path
 ) -> None:

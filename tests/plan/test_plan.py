@@ -38,6 +38,12 @@ def scratch(type_: str, ebs: str) -> str:
     return text(type_, nodes=1).replace("}}", f"}}, scratch: {{ebs: {{{ebs}}}}}}}")
 
 
+def types(names: str) -> str:
+    """A cluster of p4d with several types."""
+    added = f"orchestrator: ec2\ncapacity: {{instance_types: [{names}]}}"
+    return text("p4d.24xlarge", added=added)
+
+
 def calendar(window: str, until: str = "2026-12-08T11:30Z") -> str:
     """A calendar of one window, of a block or a reservation."""
     return f"capacity: {{calendar: [{{{window}, from: 2026-12-01T11:30Z, until: {until}}}]}}"
@@ -137,6 +143,73 @@ WRONG = {
         text("trn2u.48xlarge", "ap-south-2", added="orchestrator: ec2\ncapacity: {spot: {}}"),
         "a.yaml:5: capacity.spot: trn2u.48xlarge is not sold on Spot (its usage classes: "
         "capacity-block, on-demand)",
+    ),
+    "several types with AWS Batch": (
+        text("p4d.24xlarge", added="capacity: {instance_types: [p4d.24xlarge, p4de.24xlarge]}"),
+        "a.yaml:4: capacity.instance_types: all nodes of a multi-node job of AWS Batch are of one "
+        "instance type; use orchestrator ec2",
+    ),
+    "several types with EKS": (
+        text(
+            "p4d.24xlarge",
+            added="orchestrator: eks\ncapacity: {instance_types: [p4d.24xlarge, p4de.24xlarge]}",
+        ),
+        "a.yaml:5: capacity.instance_types: the queue of a cluster with orchestrator eks counts "
+        "nodes of one instance type; use orchestrator ec2",
+    ),
+    "another type that is first": (
+        types("p4de.24xlarge, p4d.24xlarge"),
+        "a.yaml:5: capacity.instance_types.0: is p4de.24xlarge, and instance.type is "
+        "p4d.24xlarge: the first type is that of the cluster, from which interfaces are planned; "
+        "write the same in both",
+    ),
+    "a type with other accelerators": (
+        types("p4d.24xlarge, trn1.32xlarge"),
+        "a.yaml:5: capacity.instance_types.1: trn1.32xlarge cannot be launched in place of "
+        "p4d.24xlarge (maker of the accelerators: neuron, not nvidia; accelerators: 16, not 8; "
+        "NeuronCores of each accelerator: 2, not 0; vCPUs: 128, not 96; network cards: 8, not 4; "
+        "slots of the cards: 8 x 5, not 4 x 15; EFA interfaces: 8, not 4; EFA interfaces for "
+        "Lustre: 2, not 0; quota: Running On-Demand Trn instances, not Running On-Demand P "
+        "instances; quota on Spot: All Trn Spot Instance Requests, not All P4, P3 and P2 Spot "
+        "Instance Requests)",
+    ),
+    "a type twice": (
+        types("p4d.24xlarge, p4de.24xlarge, p4de.24xlarge"),
+        "a.yaml:5: capacity.instance_types.2: names p4de.24xlarge twice; leave one out",
+    ),
+    "an unknown type among others": (
+        types("p4d.24xlarge, p4df.24xlarge"),
+        "a.yaml:5: capacity.instance_types.1: instance type 'p4df.24xlarge' is not known; did you "
+        "mean p4d.24xlarge? (all: trainshed catalogue list)",
+    ),
+    "a type that the region does not have": (
+        text(
+            "p4de.24xlarge",
+            "il-central-1",
+            added="orchestrator: ec2\ncapacity: {instance_types: [p4de.24xlarge, p4d.24xlarge]}",
+        ),
+        "a.yaml:5: capacity.instance_types.1: p4d.24xlarge is not offered in il-central-1 (offered "
+        "in: ap-northeast-1, ap-northeast-2, ap-south-1, ap-southeast-2, ca-central-1, "
+        "eu-central-1, eu-north-1, eu-west-1, eu-west-2, sa-east-1, us-east-1, us-east-2, "
+        "us-west-2)",
+    ),
+    "a type that the zone does not have": (
+        text(
+            "p5.48xlarge",
+            added="orchestrator: ec2\ncapacity: {instance_types: [p5.48xlarge, p5e.48xlarge]}",
+        ),
+        "a.yaml:5: capacity.instance_types.1: p5e.48xlarge is not offered in usw2-az1 (zones that "
+        "do: usw2-az3)",
+    ),
+    "a type that is not on Spot": (
+        text(
+            "trn2.48xlarge",
+            "us-east-2",
+            added="orchestrator: ec2\n"
+            "capacity: {spot: {}, instance_types: [trn2.48xlarge, trn2u.48xlarge]}",
+        ),
+        "a.yaml:5: capacity.instance_types.1: trn2u.48xlarge is not sold on Spot (its usage "
+        "classes: capacity-block, on-demand)",
     ),
     "a calendar of a type that is in no blocks": (
         text("trn1n.32xlarge", added=calendar("capacity_block: cr-01234567")),

@@ -66,6 +66,26 @@ def test_a_zone_without_the_type(account: Account) -> None:
     assert rules(account.ask(zone="us-west-2d")) == []
 
 
+def test_another_type_that_the_zone_does_not_offer(account: Account) -> None:
+    types = ["p4d.24xlarge", "p4de.24xlarge"]
+    fields = {
+        "image": None,
+        "orchestrator": "ec2",
+        "instance": {"type": types[0], "nodes": {"max": 4}, "ami": account.ids["ami"]},
+        "capacity": {"instance_types": types},
+    }
+
+    def found(zone: str) -> list[Finding]:
+        return [each for each in account.ask(**fields, zone=zone) if each.rule == "TS-ACC-010"]
+
+    # Of these zones only the first has both, which no cluster file can know by their names.
+    [lacking] = found("us-west-2d")
+    assert found("us-west-2a") == []
+    assert lacking.severity is Severity.WARNING
+    assert "us-west-2d does not offer p4de.24xlarge to this account; it is in" in lacking.message
+    assert lacking.remedy == "take p4de.24xlarge out of capacity.instance_types"
+
+
 def test_a_quota_that_is_too_small(account: Account) -> None:
     found = only(account.ask(instance={"type": "trn1.32xlarge", "nodes": {"max": 5}}))
 

@@ -67,7 +67,7 @@ WRONG = {
         "capacity: spot",
         "capacity: 'spot' is not allowed; did you mean {spot: {}}? "
         "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...}, {spot: {}}, "
-        "{calendar: [...]})",
+        "{calendar: [...]}, {instance_types: [...]})",
     ),
     "mount over the container runtime's data": (
         "storage: {lustre: {mount: /var/lib/docker}}",
@@ -222,19 +222,19 @@ WRONG = {
         "capacity: ondemand",
         "capacity: 'ondemand' is not allowed; did you mean on-demand? (allowed: on-demand, "
         "{reservation: cr-...}, {capacity_block: cr-...}, {spot: {}}, "
-        "{calendar: [...]})",
+        "{calendar: [...]}, {instance_types: [...]})",
     ),
     "capacity as a list": (
         "capacity: [spot]",
         "capacity: a list is not allowed (allowed: on-demand, {reservation: cr-...}, "
         "{capacity_block: cr-...}, {spot: {}}, "
-        "{calendar: [...]})",
+        "{calendar: [...]}, {instance_types: [...]})",
     ),
     "capacity of an unknown kind": (
         "capacity: {capacity_blok: cr-01234567}",
         "capacity: {capacity_blok: ...} is not allowed; did you mean capacity_block? "
         "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...}, {spot: {}}, "
-        "{calendar: [...]})",
+        "{calendar: [...]}, {instance_types: [...]})",
     ),
     "two kinds of capacity": (
         "capacity: {capacity_block: cr-01234567, reservation: cr-01234567}",

@@ -60,6 +60,52 @@ def statements(template: dict[str, Any]) -> list[dict[str, Any]]:
     return [statement for policy in policies for statement in policy["Statement"]]
 
 
+@pytest.mark.parametrize(
+    ("bought", "distribution"),
+    [
+        pytest.param(
+            {},
+            {
+                "OnDemandAllocationStrategy": "prioritized",
+                "OnDemandBaseCapacity": 0,
+                "OnDemandPercentageAboveBaseCapacity": 100,
+            },
+            id="on-demand",
+        ),
+        pytest.param(
+            {"spot": {"max_price": 12.5}},
+            {
+                "OnDemandAllocationStrategy": "prioritized",
+                "OnDemandBaseCapacity": 0,
+                "OnDemandPercentageAboveBaseCapacity": 0,
+                "SpotAllocationStrategy": "capacity-optimized-prioritized",
+                "SpotMaxPrice": "12.5",
+            },
+            id="spot",
+        ),
+    ],
+)
+def test_several_types_are_a_policy_of_the_group_in_their_order(
+    synthesise: Synthesise, bought: dict[str, Any], distribution: dict[str, Any]
+) -> None:
+    types = ["p4d.24xlarge", "p4de.24xlarge"]
+    fields = {
+        **SPEC,
+        "instance": {"type": types[0], "nodes": {"max": 4}},
+        "capacity": {**bought, "instance_types": types},
+    }
+    assembly = synthesise(plan_fleet([ClusterSpec.model_validate(fields)]))
+    template = json.loads((assembly / "PlainCluster.template.json").read_text())
+
+    group = template["Resources"]["Nodes"]["Properties"]
+    data = only(template, "AWS::EC2::LaunchTemplate")["Properties"]["LaunchTemplateData"]
+    policy = group["MixedInstancesPolicy"]
+    assert "LaunchTemplate" not in group
+    assert [each["InstanceType"] for each in policy["LaunchTemplate"]["Overrides"]] == types
+    assert policy["InstancesDistribution"] == distribution
+    assert "InstanceMarketOptions" not in data
+
+
 def test_the_group_is_of_an_exact_size_in_one_subnet_and_all_its_nodes_boot(
     template: dict[str, Any],
 ) -> None:

@@ -128,6 +128,9 @@ class Ec2Cluster(Construct):
         launch_template_id: str,
         launch_template_version: str,
         boot_timeout: Duration,
+        instance_types: Sequence[str] = (),
+        spot: bool = False,
+        max_price: float | None = None,
     ) -> None:
         """Declare the nodes.
 
@@ -137,7 +140,15 @@ class Ec2Cluster(Construct):
                 group and `instance_profile_arn`.
             launch_template_version: its number.
             boot_timeout: within which all nodes must have booted, at most 12 hours.
+            instance_types: types in order of preference, which have the interfaces of the template
+                in common; by default the template's alone.
+            spot: with several types: they are on Spot, and the template does not say so.
+            max_price: of these, the most that a node may cost, in USD an hour.
         """
+        template = _Group.LaunchTemplateSpecificationProperty(
+            launch_template_id=launch_template_id, version=launch_template_version
+        )
+        several = _several_types(template, instance_types, spot, max_price)
         size = str(self._nodes)
         self.group = _Group(
             self,
@@ -147,9 +158,8 @@ class Ec2Cluster(Construct):
             max_size=size,
             desired_capacity=size,
             vpc_zone_identifier=[subnet.subnet_id],
-            launch_template=_Group.LaunchTemplateSpecificationProperty(
-                launch_template_id=launch_template_id, version=launch_template_version
-            ),
+            launch_template=None if several else template,
+            mixed_instances_policy=several,
             # For a smaller size: jobs get the oldest nodes, so the newest are more likely free.
             termination_policies=["NewestInstance"],
         )
@@ -168,6 +178,42 @@ class Ec2Cluster(Construct):
                 "power themselves off",
             )
         )
+        if several:
+            Validations.of(self.group).acknowledge(
+                Acknowledgment(
+                    id="AwsSolutions-EC26",
+                    reason="the rule cannot read the template of a mixed instances policy; all "
+                    "volumes of EfaLaunchTemplate are encrypted",
+                )
+            )
+
+
+def _several_types(
+    template: _Group.LaunchTemplateSpecificationProperty,
+    types: Sequence[str],
+    spot: bool,
+    max_price: float | None,
+) -> _Group.MixedInstancesPolicyProperty | None:
+    """Return the policy of a group of several types; None for one type."""
+    if not types:
+        return None
+    return _Group.MixedInstancesPolicyProperty(
+        launch_template=_Group.LaunchTemplateProperty(
+            launch_template_specification=template,
+            overrides=[
+                _Group.LaunchTemplateOverridesProperty(instance_type=each) for each in types
+            ],
+        ),
+        # EC2 Auto Scaling API reference, InstancesDistribution: both go by the order, the second
+        # as far as capacity lets it.
+        instances_distribution=_Group.InstancesDistributionProperty(
+            on_demand_base_capacity=0,
+            on_demand_percentage_above_base_capacity=0 if spot else 100,
+            on_demand_allocation_strategy="prioritized",
+            spot_allocation_strategy="capacity-optimized-prioritized" if spot else None,
+            spot_max_price=None if max_price is None else f"{max_price:.10g}",
+        ),
+    )
 
 
 def _statements(log_group: logs.ILogGroup) -> list[iam.PolicyStatement]:

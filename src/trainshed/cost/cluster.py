@@ -99,7 +99,7 @@ def cluster_cost(
         idle=total((row.component, row.idle_usd_per_hour) for row in counted),
         full=total((row.component, row.full_usd_per_hour) for row in counted),
         run=run,
-        remarks=(*_stand_ins(plan, rows), *_windows(plan, prices), *_remarks(plan)),
+        remarks=(*_stand_ins(plan, rows), *_windows(plan, prices), *_remarks(plan, prices)),
     )
 
 
@@ -166,9 +166,16 @@ def _windows(plan: ClusterPlan, prices: PriceList) -> Iterator[str]:
     )
 
 
-def _remarks(plan: ClusterPlan) -> Iterator[str]:
+def _remarks(plan: ClusterPlan, prices: PriceList) -> Iterator[str]:
     if plan.instance.withdrawn:
         yield withdrawn_remark(plan.instance)
+    for other in plan.capacity.other_types:
+        price = prices.price(instance_item(Purchase(plan.capacity.kind), other.name))
+        costs = f"{price} USD an hour" if price else "an unknown price"
+        yield (
+            f"a node of {other.name}, which EC2 may launch in place of {plan.instance.name}, costs "
+            f"{costs}; totals count {plan.instance.name}"
+        )
     if plan.capacity.kind is CapacityKind.SPOT:
         yield (
             "Spot prices change, and differ by zone: totals count the highest that was seen in the "

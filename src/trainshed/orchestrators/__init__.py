@@ -61,6 +61,7 @@ class Traits:
         not_on_spot: why its nodes are not bought on Spot; None where they may be.
         no_calendar: why its nodes are not launched into one block or reservation after another;
             None where they are.
+        one_type: why its nodes are of one instance type; None where EC2 may launch another one.
         without: what its jobs do not do, for those who ask for it with a field of another one.
     """
 
@@ -79,6 +80,7 @@ class Traits:
     job_logs: str
     not_on_spot: str | None
     no_calendar: str | None
+    one_type: str | None
     without: str
 
     @property

@@ -53,7 +53,10 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
         kind="nodes",
         facts=(
             Fact(name="nodes", value=str(most) if least == most else f"{least} to {most}"),
-            Fact(name="instance type", value=instance.name),
+            Fact(
+                name="instance type",
+                value=", else ".join(each.name for each in (instance, *capacity.other_types)),
+            ),
             Fact(name="capacity", value=capacity.words),
             Fact(name="placement group", value=group or "none"),
             Fact(name="AMI", value=f"{plan.ami.asked}{version}"),

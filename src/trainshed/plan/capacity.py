@@ -10,7 +10,9 @@ from trainshed.catalogue.capacity_blocks import HOURS_MAX
 from trainshed.orchestrators import Orchestrator, traits
 from trainshed.plan.calendar import Window, in_order
 from trainshed.plan.notes import Notes
-from trainshed.spec import Calendar, CapacityBlock, Reservation, Spot, WindowSpec
+from trainshed.plan.other_types import plan_other_types
+from trainshed.plan.zone import Zone
+from trainshed.spec import Calendar, CapacityBlock, Market, Reservation, SpotOptions, WindowSpec
 
 
 class CapacityKind(StrEnum):
@@ -34,6 +36,8 @@ class CapacityPlan:
             resource group of them.
         own_placement_group: create a cluster placement group.
         placement_group_name: an existing cluster placement group, the reservation's.
+        other_types: what EC2 launches where it has no capacity of the cluster's type, in order of
+            preference.
         max_price: the most that a Spot node may cost, in USD an hour; None for EC2's default.
     """
 
@@ -43,6 +47,7 @@ class CapacityPlan:
     calendar: tuple[Window, ...] = ()
     own_placement_group: bool = False
     placement_group_name: str | None = None
+    other_types: tuple[InstanceType, ...] = ()
     max_price: float | None = None
 
     @property
@@ -65,7 +70,9 @@ class CapacityPlan:
         return " ".join(filter(None, (self.kind, windows or self.target, price)))
 
 
-def plan_capacity(notes: Notes, instance: InstanceType | None, region: str | None) -> CapacityPlan:
+def plan_capacity(
+    notes: Notes, instance: InstanceType | None, region: str | None, zone: Zone | None
+) -> CapacityPlan:
     """Resolve `capacity`; refuse what Batch or the type does not allow."""
     match notes.spec.capacity:
         case CapacityBlock(capacity_block=block):
@@ -93,13 +100,20 @@ def plan_capacity(notes: Notes, instance: InstanceType | None, region: str | Non
             )
         case Calendar(calendar=windows):
             return _plan_calendar(notes, windows, instance)
-        case Spot(spot=options):
+        case Market(spot=SpotOptions(max_price=max_price), instance_types=names):
             _check_spot(notes, instance)
-            kind, max_price = CapacityKind.SPOT, options.max_price
-        case _:
+            kind = CapacityKind.SPOT
+        case Market(instance_types=names):
             kind, max_price = CapacityKind.ON_DEMAND, None
+        case _:
+            kind, max_price, names = CapacityKind.ON_DEMAND, None, ()
     grouped = instance is not None and _decide_placement(notes, instance)
-    return CapacityPlan(kind=kind, own_placement_group=grouped, max_price=max_price)
+    return CapacityPlan(
+        kind=kind,
+        own_placement_group=grouped,
+        max_price=max_price,
+        other_types=plan_other_types(notes, names, instance, region, zone, kind.value),
+    )
 
 
 def _plan_calendar(

@@ -202,7 +202,7 @@ def make_plan(
     zone = plan_zone(notes, region, instance)
     network = plan_network(notes, region, zone)
     storages = plan_storage(notes, region, network, zone, instance)
-    capacity = plan_capacity(notes, instance, region)
+    capacity = plan_capacity(notes, instance, region, zone)
     security = plan_security(notes, region)
     if not instance:
         raise SpecError(notes.problems)

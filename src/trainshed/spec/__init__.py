@@ -14,10 +14,11 @@ from trainshed.spec.models import (
     ClusterSpec,
     Endpoint,
     InstanceSpec,
+    Market,
     NetworkSpec,
     NodeRange,
     Reservation,
-    Spot,
+    SpotOptions,
 )
 from trainshed.spec.pipeline import AmiPipelineSpec
 from trainshed.spec.reader import ReadResult, read_ami_pipeline, read_spec
@@ -55,6 +56,7 @@ __all__ = [
     "InstanceSpec",
     "JobSpec",
     "LustreSpec",
+    "Market",
     "NetworkSpec",
     "NodeRange",
     "OpenZfsCompression",
@@ -64,7 +66,7 @@ __all__ = [
     "Reservation",
     "S3Link",
     "SpecError",
-    "Spot",
+    "SpotOptions",
     "StorageSpec",
     "TrainingSpec",
     "VolumeType",

@@ -112,12 +112,18 @@ class SpotOptions(Model):
     ec2; default: the price on demand, EC2's own default."""
 
 
-class Spot(Model):
-    """Launch Spot Instances, which EC2 takes back with a notice of two minutes."""
+class Market(Model):
+    """Launch Spot Instances, or nodes of one of several types, or both."""
 
-    spot: SpotOptions
-    """Spot Instances; {} for the price of the day. With orchestrator ec2 and eks: when EC2 takes a
-    node back, the job ends on all nodes, and goes on from its last checkpoint."""
+    spot: SpotOptions | None = None
+    """Spot Instances, which EC2 takes back with a notice of two minutes; {} for the price of the
+    day. With orchestrator ec2 and eks: when EC2 takes a node back, the job ends on all nodes, and
+    goes on from its last checkpoint."""
+    instance_types: tuple[str, ...] = ()
+    """Types in order of preference, of which instance.type is the first: EC2 launches the next one
+    for the nodes that it has no capacity for; on Spot it follows the order as far as capacity lets
+    it. All have the same maker and number of accelerators, and the same interfaces. With
+    orchestrator ec2."""
 
 
 def _capacity_tag(value: object) -> str | None:
@@ -127,13 +133,16 @@ def _capacity_tag(value: object) -> str | None:
             return "market"
         case CapacityBlock() | {"capacity_block": _}:
             return "block"
-        case Spot() | {"spot": _}:
-            return "spot"
+        case Market() | {"spot": _} | {"instance_types": _}:
+            return "bought"
         case Reservation() | {"reservation": _}:
             return "reservation"
         case Calendar() | {"calendar": _}:
             return "calendar"
     return None
+
+
+_KINDS = ("reservation", "capacity_block", "spot", "calendar", "instance_types")
 
 
 def _check_capacity(value: object) -> object:
@@ -144,14 +153,14 @@ def _check_capacity(value: object) -> object:
             wrong = "'spot' is not allowed; did you mean {spot: {}}?"
         case dict() if value:
             kind = ", ".join(map(str, value))
-            near = did_you_mean(kind, ("reservation", "capacity_block", "spot", "calendar"))
+            near = did_you_mean(kind, _KINDS)
             wrong = f"{{{kind}: ...}} is not allowed{near}"
         case _:
             near = did_you_mean(value if isinstance(value, str) else "", ("on-demand",))
             wrong = f"{shown(value)} is not allowed{near}"
     raise ValueError(
         f"{wrong} (allowed: on-demand, {{reservation: cr-...}}, {{capacity_block: cr-...}}, "
-        "{spot: {}}, {calendar: [...]})"
+        "{spot: {}}, {calendar: [...]}, {instance_types: [...]})"
     )
 
 
@@ -159,7 +168,7 @@ Capacity = Annotated[
     Annotated[Literal["on-demand"], Tag("market")]
     | Annotated[Reservation, Tag("reservation")]
     | Annotated[CapacityBlock, Tag("block")]
-    | Annotated[Spot, Tag("spot")]
+    | Annotated[Market, Tag("bought")]
     | Annotated[Calendar, Tag("calendar")],
     Discriminator(_capacity_tag),
     BeforeValidator(_check_capacity),
@@ -217,8 +226,8 @@ class ClusterSpec(Document):
     instance: InstanceSpec
     """The nodes."""
     capacity: Capacity = "on-demand"
-    """on-demand, {reservation: cr-...}, {capacity_block: cr-...}, {spot: {}} or {calendar:
-    [...]}."""
+    """on-demand, {reservation: cr-...}, {capacity_block: cr-...}, {spot: {}}, {calendar: [...]} or
+    {instance_types: [...]}."""
     network: NetworkSpec = NetworkSpec()
     """The VPC."""
     storage: StorageSpec = StorageSpec()

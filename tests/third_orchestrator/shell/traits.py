@@ -32,5 +32,6 @@ TRAITS = Traits(
     job_logs="ShellLogs",
     not_on_spot="nodes that are kept are not on Spot, where EC2 may take them back",
     no_calendar="nodes that are kept have no windows",
+    one_type="nodes that are kept are of one type",
     without="jobs are shell scripts",
 )

@@ -30,6 +30,15 @@ instance: {type: trn2.48xlarge, nodes: {max: 2}}
 )
 def not_sold_on_demand(plan: ClusterPlan) -> Iterator[Violation]:
     """A type without an on-demand price is bought in another way."""
+    if plan.capacity.kind is CapacityKind.ON_DEMAND:
+        for other in plan.capacity.other_types:
+            if not other.priced_on_demand:
+                yield Violation(
+                    path=("capacity", "instance_types"),
+                    message=f"AWS publishes no on-demand price for {other.name}: it may launch "
+                    "from a Capacity Block or a reservation only",
+                    remedy="take it out, unless your account has it on demand",
+                )
     if plan.capacity.kind is CapacityKind.ON_DEMAND and not plan.instance.priced_on_demand:
         yield Violation(
             path=("instance", "type"),

@@ -14,9 +14,9 @@ _INTERRUPTIONS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-inter
     over=clusters,
     title="A job of several nodes ends when EC2 takes one of them back",
     why="""
-Nodes on Spot are in one zone and of one type, so that EC2 takes them from one pool. When it takes
-one back, the job ends on all nodes; the others wait for one in its place, and are billed meanwhile.
-A job has two minutes for a last checkpoint.
+Nodes on Spot are in one zone, and of one type unless `capacity.instance_types` has others, so that
+EC2 takes them from few pools. When it takes one back, the job ends on all nodes; the others wait
+for one in its place, and are billed meanwhile. A job has two minutes for a last checkpoint.
 """,
     basis=Basis.INFERRED,
     sources=(_INTERRUPTIONS,),

@@ -42,5 +42,7 @@ TRAITS = Traits(
     # Spot Instances". Every job here is one, also of a single node: its job definition is.
     not_on_spot="AWS Batch runs no multi-node jobs on Spot",
     no_calendar=None,
+    # AWS Batch user guide, "Compute environment considerations for MNP".
+    one_type="all nodes of a multi-node job of AWS Batch are of one instance type",
     without="jobs run in containers",
 )

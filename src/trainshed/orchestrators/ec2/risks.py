@@ -18,6 +18,7 @@ _OF_NEW_NODES = (
     "LaunchConfigurationName",
     "LaunchTemplate",
     "MixedInstancesPolicy",
+    "MixedInstancesPolicy",
     "PlacementGroup",
     "VPCZoneIdentifier",
 )

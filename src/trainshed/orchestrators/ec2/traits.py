@@ -23,6 +23,7 @@ TRAITS = Traits(
     fields={"AWS::AutoScaling::": "instance", "AWS::SSM::Document": "job"},
     job_logs="Ec2Logs",
     not_on_spot=None,
+    one_type=None,
     # EC2 Auto Scaling user guide, "Suspend and resume Amazon EC2 Auto Scaling processes",
     # administrative suspension.
     no_calendar="the nodes of a cluster with orchestrator ec2 are there all the time, and EC2 Auto "

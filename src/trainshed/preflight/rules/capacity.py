@@ -43,6 +43,15 @@ tries again forever. The catalogue says what was offered on one day; EC2 says wh
 def offered_in_zone(subject: Subject) -> Iterator[Violation]:
     """EC2 lists the zones that offer the type."""
     plan = subject.plan
+    for other in plan.capacity.other_types:
+        if plan.zone.name not in (zones := zones_offering(subject, other.name)):
+            yield Violation(
+                path=("capacity", "instance_types"),
+                message=f"{plan.zone.name} does not offer {other.name} to this account; "
+                + (f"it is in {', '.join(zones)}" if zones else f"no zone of {plan.region} does"),
+                remedy=f"take {other.name} out of capacity.instance_types",
+                severity=Severity.WARNING,
+            )
     name, zone = plan.instance.name, plan.zone
     offering = zones_offering(subject, name)
     if zone.name in offering:
