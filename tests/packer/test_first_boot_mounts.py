@@ -193,6 +193,20 @@ def test_users_find_a_home_folder_on_storage_that_is_mounted_there(machine: Node
     ]
 
 
+def test_a_home_folder_that_cannot_be_made_fails_the_boot_in_one_line(machine: NodeRoot) -> None:
+    skips.unless(root="a user namespace sets no attributes of files")
+    memory = "mount -t tmpfs -o mode=0755 none /home && exec chattr +i /home"
+    machine.command("mount", f'[ "$2" != efs ] || {{ /usr/bin/{memory}; }}\n')
+
+    code, _, error, _ = boot(machine, {"efs": EFS})
+
+    assert code == 1
+    assert error == (
+        "trainshed: ERROR: /home/ec2-user: was not made (Operation not permitted); export the file "
+        "system with no_root_squash, or make it by hand for user 1000\n"
+    )
+
+
 def test_a_home_folder_that_is_there_stays_as_it_is(machine: NodeRoot) -> None:
     before = "mkdir -m 711 /home/ec2-user"
     machine.command(

@@ -163,7 +163,7 @@ _POLICY: Mapping[str, Any] = {
             "Sid": "TlsOnly",
             "Effect": "Deny",
             "Principal": {"AWS": "*"},
-            "Action": "*",
+            "Action": "elasticfilesystem:Client*",
             "Condition": {"Bool": {"aws:SecureTransport": "false"}},
         },
     ],

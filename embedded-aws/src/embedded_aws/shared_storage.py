@@ -13,6 +13,7 @@ routes, network ACLs, IAM authorization of EFS, and what the node's role may rea
 
 import base64
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
@@ -32,7 +33,9 @@ _FILE_SYSTEM = re.compile(r"fs-[0-9a-f]{8,17}")
 _NFS_PORT, _LUSTRE_PORT = 2049, 988
 # As clients may write once one of them has let them.
 _EVERYONE = 0o1777
-_READABLE = 0o444
+_READABLE, _SEEN = 0o444, 0o755
+# Parts of keys that no folder shows.
+_NO_NAMES = frozenset(("", ".", ".."))
 
 
 class NotMounted(Exception):
@@ -99,14 +102,17 @@ def _bucket(instance: Any, hosts: Hosts, path: str, name: str, prefix: str = "")
     buckets = get_backend("s3")[instance.ec2_backend.account_id]["aws"].buckets
     if name not in buckets:
         raise NotMounted(f"{path}: there is no bucket {name}")
-    folder = hosts.folder / _FOLDER / "bucket" / name / prefix.strip("/")
-    folder.mkdir(parents=True, exist_ok=True)
-    for key in buckets[name].keys.values():
-        place = folder / key.name.removeprefix(prefix)
-        if not key.name.startswith(prefix) or key.name.endswith("/"):
+    top = hosts.folder / _FOLDER / "bucket"
+    top.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=top))
+    folder.chmod(_SEEN)
+    # A folder comes before an object of its name, as Mountpoint has it.
+    for key in sorted(buckets[name].keys.values(), key=lambda each: str(each.name), reverse=True):
+        parts = key.name.removeprefix(prefix).split("/")
+        place = folder.joinpath(*parts)
+        if not key.name.startswith(prefix) or not _NO_NAMES.isdisjoint(parts) or place.exists():
             continue
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.unlink(missing_ok=True)
         if key.storage_class in ARCHIVES and key.status != "RESTORED":
             # It is listed, and cannot be read.
             place.symlink_to("/proc/archived")

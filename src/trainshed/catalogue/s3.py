@@ -19,7 +19,6 @@ class StorageClass:
         title: as people call it.
         days: that an object is paid for at least, whenever it is deleted or moved on.
         archive: an object is read only after a restore.
-        billed_kib: what a smaller object is billed as.
         added_kib: what is added to each object, at the price of the class.
         added_standard_kib: what is added to each object, at the price of Standard.
     """
@@ -28,16 +27,13 @@ class StorageClass:
     title: str
     days: int
     archive: bool = False
-    billed_kib: int = 0
     added_kib: int = 0
     added_standard_kib: int = 0
 
 
 # From warm to cold, as objects may move.
-STANDARD_IA = StorageClass(name="STANDARD_IA", title="Standard-IA", days=30, billed_kib=128)
-GLACIER_IR = StorageClass(
-    name="GLACIER_IR", title="Glacier Instant Retrieval", days=90, billed_kib=128
-)
+STANDARD_IA = StorageClass(name="STANDARD_IA", title="Standard-IA", days=30)
+GLACIER_IR = StorageClass(name="GLACIER_IR", title="Glacier Instant Retrieval", days=90)
 GLACIER = StorageClass(
     name="GLACIER", title="Glacier", days=90, archive=True, added_kib=32, added_standard_kib=8
 )

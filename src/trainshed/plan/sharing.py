@@ -109,7 +109,7 @@ def _differences(mine: dict[str, Any], theirs: dict[str, Any]) -> str:
 
 def _shown(value: Any) -> str:
     match value:
-        case None:
+        case None | "":
             return "not set"
         case {"name": name}:
             return str(name)

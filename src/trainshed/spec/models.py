@@ -240,7 +240,7 @@ class ClusterSpec(Document):
     job: JobSpec = JobSpec()
     """Defaults of the jobs."""
     kms_key: Annotated[str, Field(pattern=forms.KMS_KEY.pattern)] | None = None
-    """ARN of the KMS key that encrypts root volumes, Lustre, the container repository and logs;
+    """ARN of the KMS key that encrypts volumes, shared storage, the container repository and logs;
     default: keys of AWS. Choose it at the start: a file system and a repository keep theirs."""
     iam: IamSpec = IamSpec()
     """What every IAM role and instance profile carries."""

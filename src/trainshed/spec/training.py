@@ -17,5 +17,5 @@ class TrainingSpec(Model):
     """Parameters of the model, for instance 70e9."""
     checkpoint_minutes: _Number = Field(gt=0, le=100_000)
     """Minutes of training from the end of one checkpoint to the beginning of the next."""
-    dataset_gib: _Number = Field(default=0, ge=0)
+    dataset_gib: _Number = Field(default=0, ge=0, le=1e9)
     """Room that the data set takes on the file system, in GiB."""

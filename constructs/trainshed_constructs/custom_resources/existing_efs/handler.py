@@ -28,44 +28,41 @@ def handler(event: dict[str, Any], context: Any) -> None:
 
 
 def _let_in(FileSystemId: str, SubnetId: str, VpcId: str, GroupId: str, **_: Any) -> None:
-    efs, ec2 = boto3.client("efs"), boto3.client("ec2")
+    efs = boto3.client("efs")
     try:
         [found] = patiently(efs.describe_file_systems, FileSystemId=FileSystemId)["FileSystems"]
     except efs.exceptions.FileSystemNotFound:
         region = efs.meta.region_name
         raise LookupError(f"there is no EFS file system {FileSystemId} in {region}") from None
     if found["LifeCycleState"] not in ("available", "updating"):
-        raise ValueError(f"{FileSystemId} is {found['LifeCycleState']}, not available")
-    [subnet] = patiently(ec2.describe_subnets, SubnetIds=[SubnetId])["Subnets"]
+        raise ValueError(f"{FileSystemId} is {found['LifeCycleState']}")
     targets = _targets(efs, FileSystemId)
     for target in targets:
         if target["VpcId"] != VpcId:
             raise ValueError(
                 f"{FileSystemId} has mount targets in {target['VpcId']}, and the nodes are in "
-                f"{VpcId}: give that VPC in the cluster file (network.vpc and network.subnet)"
+                f"{VpcId}: give that VPC in network.vpc and network.subnet"
             )
-    zone = subnet["AvailabilityZoneId"]
-    here = [target for target in targets if target["AvailabilityZoneId"] == zone]
+    here = _here(targets, SubnetId)
     if not here:
         efs.create_mount_target(
             FileSystemId=FileSystemId, SubnetId=SubnetId, SecurityGroups=[GroupId]
         )
         return
-    name = here[0]["MountTargetId"]
-    if GroupId not in (groups := _groups(efs, name)):
+    if GroupId not in (groups := _groups(efs, here[0])):
         efs.modify_mount_target_security_groups(
-            MountTargetId=name, SecurityGroups=[*groups, GroupId]
+            MountTargetId=here[0], SecurityGroups=[*groups, GroupId]
         )
 
 
-def _take_out(FileSystemId: str, GroupId: str, **_: Any) -> None:
+def _take_out(FileSystemId: str, SubnetId: str, GroupId: str, **_: Any) -> None:
     efs = boto3.client("efs")
     try:
         targets = _targets(efs, FileSystemId)
     except efs.exceptions.FileSystemNotFound:
         return
     made = set()
-    for name in [each["MountTargetId"] for each in targets]:
+    for name in _here(targets, SubnetId):
         groups = _groups(efs, name)
         others = [group for group in groups if group != GroupId]
         if not others:
@@ -77,6 +74,12 @@ def _take_out(FileSystemId: str, GroupId: str, **_: Any) -> None:
         if made.isdisjoint(each["MountTargetId"] for each in _targets(efs, FileSystemId)):
             return
         time.sleep(4)
+
+
+def _here(targets: list[dict[str, Any]], name: str) -> list[str]:
+    [subnet] = patiently(boto3.client("ec2").describe_subnets, SubnetIds=[name])["Subnets"]
+    zone = subnet["AvailabilityZoneId"]
+    return [each["MountTargetId"] for each in targets if each["AvailabilityZoneId"] == zone]
 
 
 def _targets(efs: Any, name: str) -> list[dict[str, Any]]:

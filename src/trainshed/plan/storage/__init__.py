@@ -42,10 +42,23 @@ def plan_storage(
 ) -> tuple[StoragePlan, ...]:
     """Resolve `storage`, in the order in which nodes mount it."""
     planned = tuple(_planned(notes, region, network, zone, instance))
+    _check_existing(notes, planned)
     _check_mounts(notes, planned)
     if not planned:
         notes.decide("storage", "none", "storage is not given")
     return planned
+
+
+def _check_existing(notes: Notes, storages: Sequence[StoragePlan]) -> None:
+    """Refuse one thing as storage of two kinds."""
+    named: dict[str, StoragePlan] = {}
+    for storage in filter(lambda each: each.existing, storages):
+        other = named.setdefault(str(storage.existing), storage)
+        if other is not storage:
+            notes.problem(
+                f"{storage.field}.existing",
+                f"{storage.existing} is {other.field}, too; a file system is of one kind",
+            )
 
 
 def _check_mounts(notes: Notes, storages: Sequence[StoragePlan]) -> None:

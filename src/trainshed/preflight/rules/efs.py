@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from trainshed.account.deployed_stacks import find_stack
 from trainshed.aws import accepting
 from trainshed.findings import Severity, Violation, rule
 from trainshed.plan import EfsPlan
@@ -21,7 +22,12 @@ _MOUNTABLE = ("available", "updating")
 Nodes mount it at boot, through a mount target in their zone. All of its mount targets are in one
 VPC: one for nodes of another VPC cannot be made, and the deployment fails.
 """,
-    actions=("elasticfilesystem:DescribeFileSystems", "elasticfilesystem:DescribeMountTargets"),
+    actions=(
+        "cloudformation:DescribeStacks",
+        "cloudformation:ListStackResources",
+        "elasticfilesystem:DescribeFileSystems",
+        "elasticfilesystem:DescribeMountTargets",
+    ),
     sources=("https://docs.aws.amazon.com/efs/latest/ug/API_CreateMountTarget.html",),
     severity=Severity.ERROR,
 )
@@ -46,7 +52,7 @@ def efs_is_usable(subject: Subject) -> Iterator[Violation]:
             remedy="wait until it is available, or name another",
         )
     targets = subject.aws.call("efs", "describe_mount_targets", FileSystemId=named)["MountTargets"]
-    vpc = subject.plan.network.vpc_id
+    vpc = _vpc(subject)
     for other in {each["VpcId"] for each in targets} - {vpc}:
         nodes = f"in {vpc}" if vpc else "in a new VPC"
         yield Violation(
@@ -54,6 +60,15 @@ def efs_is_usable(subject: Subject) -> Iterator[Violation]:
             message=f"{named} has mount targets in {other}, and the nodes are {nodes}",
             remedy="give that VPC in network.vpc and network.subnet, or delete its mount targets",
         )
+
+
+def _vpc(subject: Subject) -> str | None:
+    """Return the VPC of the nodes, or None when it is not made yet."""
+    network = subject.plan.network
+    if network.vpc_id:
+        return network.vpc_id
+    stack = find_stack(subject.aws, network.stack_name)
+    return next(iter(stack.ids("AWS::EC2::VPC")), None) if stack else None
 
 
 def _file_system(subject: Subject, named: str) -> dict[str, Any] | None:

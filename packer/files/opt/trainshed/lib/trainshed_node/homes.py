@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
+
+from trainshed_node.errors import NodeError
 
 HOME = "/home"
 _SKELETON = Path("/etc/skel")
@@ -17,19 +20,38 @@ _FIRST_USER = 1000
 def make_homes(log: Callable[[str], None]) -> None:
     """Give each user of the AMI a home folder there, if the storage has none yet.
 
-    The folders of the AMI itself are hidden by the mount. Nodes that boot together may all do this.
+    The folders of the AMI itself are hidden by the mount. Nodes that boot together may all do this;
+    one is there whole or not at all.
+
+    Raises:
+        NodeError: root may not make them.
     """
     for user in pwd.getpwall():
         home = Path(user.pw_dir)
         if user.pw_uid < _FIRST_USER or str(home.parent) != HOME or home.exists():
             continue
         try:
-            home.mkdir(mode=0o700)
-        except FileExistsError:
-            continue
-        if _SKELETON.is_dir():
-            shutil.copytree(_SKELETON, home, dirs_exist_ok=True)
-        for path in (home, *home.rglob("*")):
-            os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
-        home.chmod(0o700)
+            _make(home, user.pw_uid, user.pw_gid)
+        except OSError as error:
+            raise NodeError(
+                str(home),
+                f"was not made ({error.strerror}); export the file system with no_root_squash, or "
+                f"make it by hand for user {user.pw_uid}",
+            ) from None
         log(f"{home}: made for {user.pw_name}")
+
+
+def _make(home: Path, user: int, group: int) -> None:
+    made = Path(tempfile.mkdtemp(prefix=".trainshed-", dir=home.parent))
+    try:
+        if _SKELETON.is_dir():
+            shutil.copytree(_SKELETON, made, dirs_exist_ok=True)
+        for path in (made, *made.rglob("*")):
+            os.chown(path, user, group, follow_symlinks=False)
+        made.chmod(0o700)
+        made.rename(home)
+    except OSError:
+        shutil.rmtree(made, ignore_errors=True)
+        # Another node was first.
+        if not home.exists():
+            raise
