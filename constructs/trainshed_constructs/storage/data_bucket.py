@@ -7,19 +7,11 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from trainshed.catalogue.s3 import DEEP_ARCHIVE, GLACIER, GLACIER_IR, STANDARD_IA
 from trainshed.plan import BucketPlan
 from trainshed.plan.storage.bucket import UPLOAD_DAYS, VERSION_DAYS
 from trainshed.plan.storage.bucket_lifecycle import moves_of
 from trainshed.spec import BucketLifecycle
 from trainshed_constructs.storage.bucket_parameters import publish_bucket
-
-_CLASSES = {
-    STANDARD_IA: s3.StorageClass.INFREQUENT_ACCESS,
-    GLACIER_IR: s3.StorageClass.GLACIER_INSTANT_RETRIEVAL,
-    GLACIER: s3.StorageClass.GLACIER,
-    DEEP_ARCHIVE: s3.StorageClass.DEEP_ARCHIVE,
-}
 
 
 class DataBucket(Construct):
@@ -127,7 +119,8 @@ def _rules(lifecycle: Sequence[BucketLifecycle]) -> Iterator[s3.LifecycleRule]:
             prefix=rule.prefix or None,
             transitions=[
                 s3.Transition(
-                    storage_class=_CLASSES[each.to], transition_after=Duration.days(each.days)
+                    storage_class=s3.StorageClass(each.to.name),
+                    transition_after=Duration.days(each.days),
                 )
                 for each in moves_of(rule)
             ],
