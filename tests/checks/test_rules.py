@@ -148,7 +148,8 @@ FOUND = {
     ),
     "more nodes than the blocks of windows that do not overlap": (
         "TS-CAP-002",
-        text(nodes="{max: 65}", added=windows(*TWO)),
+        # The second begins when the first ends.
+        text(nodes="{max: 65}", added=windows("01T11:30/08T11:30", "08T11:30/15T11:30")),
         "a job may have 65 nodes, and a Capacity Block has at most 64 instances, and at most 1 are "
         "active at a time",
     ),

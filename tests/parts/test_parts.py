@@ -53,3 +53,82 @@ def test_what_is_paid_for_has_a_price(plan: ClusterPlan) -> None:
 
     assert charges
     assert all(unit_of(charge.item) for charge in charges)
+
+
+NFS = "{mount: /home, existing: fs-0123456789abcdef0}"
+# By kind and settings of shared storage: its facts, and what is paid for with the units of each.
+STORAGES = {
+    "efs: {mount: /home, archive_days: 90, backup: false}": (
+        {
+            "EFS": "elastic throughput",
+            "EFS backup": "none",
+            "EFS Infrequent Access": "after 30 days",
+            "EFS Archive": "after 90 days",
+            "EFS mount": "/home",
+            "name of the EFS": "train",
+        },
+        {"files in EFS": 1, "writes to EFS": 1},
+    ),
+    f"efs: {NFS}": (
+        {
+            "EFS": "fs-0123456789abcdef0, existing",
+            "EFS mount": "/home",
+            "name of the EFS": "train",
+        },
+        {},
+    ),
+    "openzfs: {mount: /home}": (
+        {
+            "OpenZFS": "64 GiB, 160 MB/s",
+            "OpenZFS compression": "zstd",
+            "OpenZFS mount": "/home",
+            "name of the OpenZFS": "train",
+        },
+        {"OpenZFS, 64 GiB": 64, "OpenZFS throughput, 160 MB/s": 160, "backups of OpenZFS": 1},
+    ),
+    f"openzfs: {NFS}": (
+        {
+            "OpenZFS": "fs-0123456789abcdef0, existing",
+            "OpenZFS mount": "/home",
+            "name of the OpenZFS": "train",
+        },
+        {},
+    ),
+    "bucket: {mount: /data, mount_prefix: sets/, lifecycle: [{prefix: old/, glacier_days: 30}]}": (
+        {
+            "S3 bucket": "new",
+            "S3 lifecycle": "objects under old/ to Glacier after 30 days",
+            "S3 mount": "/data",
+            "part of S3 that is mounted": "sets/",
+            "access of jobs to S3": "read-write",
+            "name of the S3 bucket": "train",
+        },
+        {"objects in S3 Standard": 1, "objects in S3 Glacier": 1, "moves to S3 Glacier": 1},
+    ),
+    "bucket: {existing: our-data}": (
+        {
+            "S3 bucket": "our-data, existing",
+            "S3 mount": "",
+            "part of S3 that is mounted": "",
+            "access of jobs to S3": "read-write",
+            "name of the S3 bucket": "train",
+        },
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_shared_storage_tells_what_it_is_and_what_is_paid_for(
+    planned: Callable[[str], ClusterPlan], storage: str
+) -> None:
+    kind = storage.partition(":")[0].replace("bucket", "s3")
+    plan = planned(
+        "name: TrainCluster\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
+        f"storage: {{{storage}}}\n"
+    )
+
+    (part,) = (each for each in all_parts(planned_cluster(plan)) if each.kind == kind)
+
+    facts = {fact.name: fact.value for fact in part.facts}
+    assert (facts, {each.component: each.units for each in part.charges}) == STORAGES[storage]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from trainshed.plan import Fleet
+from trainshed.plan.sharing import addresses_of
 
 Problems = Callable[..., list[str]]
 Plan = Callable[..., Fleet]
@@ -178,6 +179,35 @@ def test_an_existing_file_system_takes_no_new_addresses(fleet: Plan) -> None:
     assert cluster.lustre
     assert cluster.lustre.interfaces == 0
     assert (cluster.lustre.stack_name, cluster.lustre.mount) == ("AlphaStorage", "/data")
+
+
+@pytest.mark.parametrize(
+    ("storage", "addresses"),
+    [
+        ("efs: {mount: /home}", 1),
+        # It may have no mount target in the nodes' zone yet.
+        ("efs: {mount: /home, existing: fs-0123456789abcdef0}", 1),
+        ("openzfs: {mount: /home}", 2),
+        ("openzfs: {mount: /home, existing: fs-0123456789abcdef0}", 0),
+        ("bucket: {mount: /data}", 0),
+    ],
+)
+def test_storage_takes_addresses_in_the_subnet(fleet: Plan, storage: str, addresses: int) -> None:
+    alone, beside = fleet(text("Alpha"), text("Beta", f"storage: {{{storage}}}")).clusters
+
+    assert addresses_of([beside]) - addresses_of([alone]) == addresses
+
+
+@pytest.mark.parametrize("kind", ["lustre: {", "openzfs: {mount: /home, "])
+def test_clusters_in_two_zones_share_a_file_system_that_is_there(fleet: Plan, kind: str) -> None:
+    existing = f"storage: {{{kind}name: data, existing: fs-0123456789abcdef0}}}}"
+
+    first, second = fleet(
+        text("Alpha", f"zone: usw2-az1\n{NETWORK}\n{existing}"),
+        text("Beta", f"zone: usw2-az4\n{NETWORK}\n{existing}"),
+    ).clusters
+
+    assert first.storages == second.storages
 
 
 def test_a_shared_file_system_is_in_one_network_and_zone(problems: Problems) -> None:

@@ -604,6 +604,10 @@ def test_nodes_without_efa_work_together_over_tcp(planned: Planned) -> None:
     assert "p4d.24xlarge with 400 Gbps" in finding.remedy
 
 
+def test_one_node_with_efa_has_a_placement_group(planned: Planned) -> None:
+    assert planned(text("p4d.24xlarge", nodes=1)).capacity.own_placement_group
+
+
 def test_one_node_without_efa_needs_no_network(planned: Planned) -> None:
     plan = planned(text("p3.16xlarge", nodes=1))
 
@@ -910,6 +914,17 @@ def test_the_container_sees_the_file_system_and_the_instance_store(
 
     assert batch_of(plan).container.folders == {**folders, "unfit": "/run/trainshed/unfit"}
     assert {each.field: each.value for each in plan.decisions}["scratch space"] == decided
+
+
+def test_a_type_slower_than_a_gp3_volume_may_have_what_each_volume_has(
+    planned: Planned, problems: Problems, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trainshed.plan.scratch.ebs_throughput", lambda instance: 100)
+
+    (line,) = problems(scratch("p3.2xlarge", "gib: 100, throughput: 126"))
+
+    assert line.endswith("give 125")
+    assert planned(scratch("p3.2xlarge", "gib: 100, throughput: 125")).scratch
 
 
 @pytest.mark.parametrize(
