@@ -26,6 +26,9 @@ ROOT = Path(__file__).parents[1]
 
 property_tests.load_profile()
 
+# A conftest of a folder may import it before it is a plug-in.
+pytest.register_assert_rewrite("skips")
+
 # As in servers; the clients of a session hardly outlive a test.
 service_models.share()
 

@@ -63,7 +63,7 @@ class StorageStack(OwnedStack):
             case BucketPlan():
                 made = self._bucket(storage, users[0])
             case _:
-                raise NotImplementedError(storage.kind)
+                raise TypeError(f"no stack is made for storage of kind {storage.kind}")
         UnprotectOnRollback(self, "Protection").before(made)
 
     def _lustre(self, lustre: LustrePlan, network: NetworkStack, kms_key: str | None) -> Construct:

@@ -12,6 +12,7 @@ from accelerator_tools import install
 from command_line import Answer, runner
 from deployed_jobs import CLUSTER, outputs
 from in_process import in_process_aws
+from protected_stacks import deploy_protected
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
@@ -103,3 +104,37 @@ def job(
             batch.terminate_job(jobId=job_id, reason="the test is over")
         pause.wait(0.05)
     job_aws.fail()
+
+
+@pytest.fixture
+def deploy_cluster(
+    clean_aws: EmbeddedAws, synthesise: Callable[..., Path], tmp_path: Path
+) -> Callable[..., None]:
+    """Deploy some stacks of a cluster, protected as the CDK CLI does it, by its file."""
+
+    def run(text: str, *stacks: str) -> None:
+        file = tmp_path / "clusters" / "train.yaml"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+        deploy_protected(clean_aws, synthesise(load_fleet([file])), stacks)
+
+    return run
+
+
+@pytest.fixture
+def tear_down(
+    clean_aws: EmbeddedAws,
+    trainshed: Callable[..., Answer],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[], str]:
+    """Tear down what `deploy_cluster` deployed; return what was said, without its table."""
+    clean_aws.lead_here(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+
+    def run() -> str:
+        done = trainshed("teardown", "TrainCluster", "--yes")
+        assert done.code == 0, done.err
+        return " ".join(done.out.replace("│", " ").split())
+
+    return run

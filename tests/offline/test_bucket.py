@@ -9,14 +9,11 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from command_line import runner
-from protected_stacks import deploy_protected, there
+from protected_stacks import there
 from role_client import role_client
 
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
-from trainshed.cli import main
-from trainshed.plan import Fleet, load_fleet
 
 CLUSTER = """
 name: TrainCluster
@@ -35,35 +32,11 @@ Deploy = Callable[..., None]
 
 
 @pytest.fixture
-def deploy(clean_aws: EmbeddedAws, synthesise: Callable[[Fleet], Path], tmp_path: Path) -> Deploy:
+def deploy(deploy_cluster: Callable[..., None]) -> Deploy:
     """Deploy stacks of the cluster, with some fields of `storage.bucket`."""
 
     def run(fields: str, *more: str, orchestrator: str = "batch") -> None:
-        file = tmp_path / "clusters" / "train.yaml"
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(CLUSTER % (orchestrator, fields))
-        folder = synthesise(load_fleet([file]))
-        deploy_protected(clean_aws, folder, ("TrainBucket", *more))
-
-    return run
-
-
-@pytest.fixture
-def tear_down(
-    clean_aws: EmbeddedAws,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Callable[[], str]:
-    """Tear the cluster down; return what was said."""
-    trainshed = runner("trainshed", main, capsys, monkeypatch)
-    clean_aws.lead_here(monkeypatch)
-    monkeypatch.chdir(tmp_path)
-
-    def run() -> str:
-        done = trainshed("teardown", "TrainCluster", "--yes")
-        assert done.code == 0, done.err
-        return " ".join(str(done.out).replace("│", " ").split())
+        deploy_cluster(CLUSTER % (orchestrator, fields), "TrainBucket", *more)
 
     return run
 

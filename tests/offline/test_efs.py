@@ -1,17 +1,13 @@
 """A cluster with a home on EFS, from its first deployment to the use of what was kept."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import runner
-from protected_stacks import deploy_protected, there
+from protected_stacks import there
 
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
-from trainshed.cli import main
-from trainshed.plan import Fleet, load_fleet
 
 CLUSTER = """
 name: TrainCluster
@@ -25,37 +21,9 @@ Deploy = Callable[[str], None]
 
 
 @pytest.fixture
-def deploy(clean_aws: EmbeddedAws, synthesise: Callable[[Fleet], Path], tmp_path: Path) -> Deploy:
+def deploy(deploy_cluster: Callable[..., None]) -> Deploy:
     """Deploy the network and the storage of the cluster, with some fields of `storage.efs`."""
-
-    def run(fields: str) -> None:
-        file = tmp_path / "clusters" / "train.yaml"
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(CLUSTER % fields)
-        folder = synthesise(load_fleet([file]))
-        deploy_protected(clean_aws, folder, ("TrainNetwork", "TrainEfs"))
-
-    return run
-
-
-@pytest.fixture
-def tear_down(
-    clean_aws: EmbeddedAws,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Callable[[], str]:
-    """Tear the cluster down; return what was said."""
-    trainshed = runner("trainshed", main, capsys, monkeypatch)
-    clean_aws.lead_here(monkeypatch)
-    monkeypatch.chdir(tmp_path)
-
-    def run() -> str:
-        done = trainshed("teardown", "TrainCluster", "--yes")
-        assert done.code == 0, done.err
-        return str(done.out)
-
-    return run
+    return lambda fields: deploy_cluster(CLUSTER % fields, "TrainNetwork", "TrainEfs")
 
 
 def targets(aws: EmbeddedAws, file_system: str) -> list[dict[str, Any]]:
@@ -114,7 +82,7 @@ def test_a_home_is_kept_and_used_again(
     # Mount targets go, so that the network may.
     assert there(clean_aws) == set()
     assert targets(clean_aws, file_system) == []
-    assert f"storage.efs.existing: {file_system}" in " ".join(said.split())
+    assert f"storage.efs.existing: {file_system}" in said
 
     with pytest.raises(DeploymentFailed, match=f"{file_system} was kept when its stack"):
         deploy("backup: false")
@@ -148,7 +116,7 @@ def test_a_mount_target_of_somebody_else_gets_a_group_and_loses_it(
     deploy(f"existing: {theirs}")
 
     assert len(groups(clean_aws, target)) == len(before) + 1
-    said = " ".join(tear_down().split())
+    said = tear_down()
     assert groups(clean_aws, target) == before
     assert there(clean_aws) == {"TrainNetwork"}
     assert f"{theirs} is in it" in said

@@ -1,16 +1,12 @@
 """A cluster with a home on FSx for OpenZFS, from its deployment to the use of what was kept."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from command_line import runner
-from protected_stacks import deploy_protected, there
+from protected_stacks import there
 
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
-from trainshed.cli import main
-from trainshed.plan import Fleet, load_fleet
 
 CLUSTER = """
 name: TrainCluster
@@ -24,37 +20,9 @@ Deploy = Callable[[str], None]
 
 
 @pytest.fixture
-def deploy(clean_aws: EmbeddedAws, synthesise: Callable[[Fleet], Path], tmp_path: Path) -> Deploy:
+def deploy(deploy_cluster: Callable[..., None]) -> Deploy:
     """Deploy the network and the storage of the cluster, with some fields of `storage.openzfs`."""
-
-    def run(fields: str) -> None:
-        file = tmp_path / "clusters" / "train.yaml"
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(CLUSTER % fields)
-        folder = synthesise(load_fleet([file]))
-        deploy_protected(clean_aws, folder, ("TrainNetwork", "TrainOpenZfs"))
-
-    return run
-
-
-@pytest.fixture
-def tear_down(
-    clean_aws: EmbeddedAws,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Callable[[], str]:
-    """Tear the storage down; return what was said."""
-    trainshed = runner("trainshed", main, capsys, monkeypatch)
-    clean_aws.lead_here(monkeypatch)
-    monkeypatch.chdir(tmp_path)
-
-    def run() -> str:
-        done = trainshed("teardown", "TrainCluster", "--yes")
-        assert done.code == 0, done.err
-        return " ".join(done.out.split())
-
-    return run
+    return lambda fields: deploy_cluster(CLUSTER % fields, "TrainNetwork", "TrainOpenZfs")
 
 
 def clients_of(aws: EmbeddedAws, interface: str) -> list[str]:

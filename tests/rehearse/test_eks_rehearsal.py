@@ -13,7 +13,7 @@ from trainshed.errors import TrainshedError
 from trainshed.ready_jobs import Work
 from trainshed.rehearse.faults import FaultKind
 from trainshed.rehearse.kubernetes import check_machine
-from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse
+from trainshed.rehearse.rehearsal import Rehearsal, Result, Stages, rehearse
 from trainshed.rehearse.workplace import workplace
 
 pytestmark = pytest.mark.server
@@ -40,24 +40,24 @@ def machine() -> None:
         pytest.skip(reason)
 
 
-@pytest.mark.usefixtures("machine", "eks_project")
-def test_a_node_that_goes_has_all_nodes_start_again() -> None:
-    printed: list[str] = []
-    rehearsal = Rehearsal(
-        cluster="KubeCluster",
-        nodes=2,
-        work=Work(command=("trainshed-launch", "sh", "-c", STEPS)),
-        fault=FaultKind.TERMINATE_HOST,
-    )
-
+def rehearsed(script: str, fault: FaultKind, printed: list[str]) -> Result:
+    """Run a script on two nodes with a fault; add what is printed."""
+    work = Work(command=("trainshed-launch", "sh", "-c", script))
     with workplace() as place:
         result = rehearse(
-            rehearsal,
+            Rehearsal(cluster="KubeCluster", nodes=2, work=work, fault=fault),
             place,
             stages=Stages(printed.append),
             seen=lambda _, lines: printed.extend(lines),
         )
         place.log.unlink()
+    return result
+
+
+@pytest.mark.usefixtures("machine", "eks_project")
+def test_a_node_that_goes_has_all_nodes_start_again() -> None:
+    printed: list[str] = []
+    result = rehearsed(STEPS, FaultKind.TERMINATE_HOST, printed)
 
     assert (result.job.status, len(result.job.attempts)) == ("Completed", 2), printed
     assert "chart jobset 0.12.0: created" in printed
@@ -82,21 +82,8 @@ trap 'echo checkpoint $NODE_RANK before $(cat $TRAINSHED_DEADLINE) | tee /fsx/ke
 [ "$TRAINSHED_ATTEMPT" = 0 ] || echo found $(cat /fsx/kept), $(paste -sd+ /home/of-0) attempts
 {STEPS.replace("exec sleep 600", "sleep 600 & wait")}
 """
-    rehearsal = Rehearsal(
-        cluster="KubeCluster",
-        nodes=2,
-        work=Work(command=("trainshed-launch", "sh", "-c", training)),
-        fault=FaultKind.SPOT_INTERRUPTION,
-    )
 
-    with workplace() as place:
-        result = rehearse(
-            rehearsal,
-            place,
-            stages=Stages(printed.append),
-            seen=lambda _, lines: printed.extend(lines),
-        )
-        place.log.unlink()
+    result = rehearsed(training, FaultKind.SPOT_INTERRUPTION, printed)
 
     assert (result.job.status, len(result.job.attempts)) == ("Completed", 2), printed
     assert any("EC2 takes node 1 (" in line and "back (interruption)" in line for line in printed)

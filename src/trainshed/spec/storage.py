@@ -63,13 +63,27 @@ class S3Link(Model):
     """Only objects under this prefix, for instance datasets/."""
 
 
-class LustreSpec(Model):
-    """An FSx for Lustre file system."""
+class FileSystemSpec(Model):
+    """A file system, a new one or one that exists."""
 
     name: ShareName | None = None
     """Clusters share it by this name; fixed once deployed; default: from the cluster's name."""
     existing: Annotated[str, Field(pattern=forms.FILE_SYSTEM.pattern)] | None = None
     """Id of a file system to use instead of a new one, for instance one that was kept."""
+
+    @model_validator(mode="after")
+    def _new_or_existing(self) -> Self:
+        for_new = self.model_fields_set - {"name", "existing", "efa", "mount"}
+        if self.existing and for_new:
+            raise ValueError(
+                f"{', '.join(sorted(for_new))}: for a new file system; leave out with existing"
+            )
+        return self
+
+
+class LustreSpec(FileSystemSpec):
+    """An FSx for Lustre file system."""
+
     deployment: DeploymentType = DeploymentType.PERSISTENT_2
     """scratch-2 or persistent-2."""
     capacity_gib: Whole = Field(default=1200, ge=1200, le=2**31 - 1)
@@ -89,23 +103,10 @@ class LustreSpec(Model):
     allow_replacement: Flag = False
     """Let a new, empty file system be made beside, or in place of, the one that is there."""
 
-    @model_validator(mode="after")
-    def _new_or_existing(self) -> Self:
-        for_new = self.model_fields_set - {"name", "existing", "efa", "mount"}
-        if self.existing and for_new:
-            raise ValueError(
-                f"{', '.join(sorted(for_new))}: for a new file system; leave out with existing"
-            )
-        return self
 
-
-class EfsSpec(Model):
+class EfsSpec(FileSystemSpec):
     """An Amazon EFS file system: for home folders, code and small state, on any number of nodes."""
 
-    name: ShareName | None = None
-    """Clusters share it by this name; fixed once deployed; default: from the cluster's name."""
-    existing: Annotated[str, Field(pattern=forms.FILE_SYSTEM.pattern)] | None = None
-    """Id of a file system to use instead of a new one, for instance one that was kept."""
     mount: HomeMount = "/efs"
     """Where nodes and containers see it, for instance /home; not in a folder that they need
     themselves, like /var."""
@@ -120,15 +121,6 @@ class EfsSpec(Model):
     allow_replacement: Flag = False
     """Let a new, empty file system be made beside, or in place of, the one that is there."""
 
-    @model_validator(mode="after")
-    def _new_or_existing(self) -> Self:
-        for_new = self.model_fields_set - {"name", "existing", "mount"}
-        if self.existing and for_new:
-            raise ValueError(
-                f"{', '.join(sorted(for_new))}: for a new file system; leave out with existing"
-            )
-        return self
-
 
 class OpenZfsCompression(StrEnum):
     """Compression of OpenZFS data."""
@@ -138,13 +130,9 @@ class OpenZfsCompression(StrEnum):
     NONE = "none"
 
 
-class OpenZfsSpec(Model):
+class OpenZfsSpec(FileSystemSpec):
     """An FSx for OpenZFS file system: for home folders and code, by NFS, with low latency."""
 
-    name: ShareName | None = None
-    """Clusters share it by this name; fixed once deployed; default: from the cluster's name."""
-    existing: Annotated[str, Field(pattern=forms.FILE_SYSTEM.pattern)] | None = None
-    """Id of a file system to use instead of a new one, for instance one that was kept."""
     mount: HomeMount = "/zfs"
     """Where nodes and containers see it, for instance /home; not in a folder that they need
     themselves, like /var."""
@@ -157,15 +145,6 @@ class OpenZfsSpec(Model):
     """zstd, lz4 or none: zstd takes the least room, and lz4 writes faster."""
     allow_replacement: Flag = False
     """Let a new, empty file system be made beside, or in place of, the one that is there."""
-
-    @model_validator(mode="after")
-    def _new_or_existing(self) -> Self:
-        for_new = self.model_fields_set - {"name", "existing", "mount"}
-        if self.existing and for_new:
-            raise ValueError(
-                f"{', '.join(sorted(for_new))}: for a new file system; leave out with existing"
-            )
-        return self
 
 
 class BucketSpec(Model):

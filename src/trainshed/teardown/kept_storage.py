@@ -1,6 +1,7 @@
 """Shared storage that stays when its stack is deleted, because data is on it."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
 
 from trainshed.aws import Region, accepting
 from trainshed.plan.storage import StorageKind
@@ -18,10 +19,7 @@ def kept_storage(
 
 
 def _kept_lustre(region: Region, tag: Mapping[str, str], ids: Collection[str]) -> Iterator[Kept]:
-    for each in region.pages("fsx", "describe_file_systems", "FileSystems"):
-        ours = each["FileSystemId"] in ids or tag in each.get("Tags", ())
-        if not ours or each["FileSystemType"] != "LUSTRE" or each["Lifecycle"] == "DELETING":
-            continue
+    for each in _of_fsx(region, "LUSTRE", tag, ids):
         lustre = each["LustreConfiguration"]
         throughput = lustre.get("PerUnitStorageThroughput")
         speed = f", {throughput} MB/s per TiB" if throughput else ""
@@ -54,10 +52,7 @@ def _kept_efs(region: Region, tag: Mapping[str, str], ids: Collection[str]) -> I
 
 
 def _kept_openzfs(region: Region, tag: Mapping[str, str], ids: Collection[str]) -> Iterator[Kept]:
-    for each in region.pages("fsx", "describe_file_systems", "FileSystems"):
-        ours = each["FileSystemId"] in ids or tag in each.get("Tags", ())
-        if not ours or each["FileSystemType"] != "OPENZFS" or each["Lifecycle"] == "DELETING":
-            continue
+    for each in _of_fsx(region, "OPENZFS", tag, ids):
         throughput = each["OpenZFSConfiguration"]["ThroughputCapacity"]
         file_system_id = each["FileSystemId"]
         yield Kept(
@@ -70,6 +65,16 @@ def _kept_openzfs(region: Region, tag: Mapping[str, str], ids: Collection[str]) 
             ", or delete it, after a last backup: aws fsx delete-file-system --file-system-id "
             f"{file_system_id}",
         )
+
+
+def _of_fsx(
+    region: Region, file_system_type: str, tag: Mapping[str, str], ids: Collection[str]
+) -> Iterator[Mapping[str, Any]]:
+    for each in region.pages("fsx", "describe_file_systems", "FileSystems"):
+        ours = each["FileSystemId"] in ids or tag in each.get("Tags", ())
+        is_there = each["FileSystemType"] == file_system_type and each["Lifecycle"] != "DELETING"
+        if ours and is_there:
+            yield each
 
 
 def _kept_bucket(region: Region, tag: Mapping[str, str], ids: Collection[str]) -> Iterator[Kept]:

@@ -53,7 +53,7 @@ class BucketPlan(StoragePlan):
     @property
     def shared_facts(self) -> dict[str, Any]:
         """What clusters that share it must agree on: it is in none of their networks."""
-        own = {"network", "mount", "access"}
+        own = {"network", "access"}
         return {
             name: fact
             for name, fact in super(BucketPlan, self).shared_facts.items()

@@ -1,5 +1,6 @@
 """What all shared storage of a cluster has in common, and what a node knows of it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -54,7 +55,7 @@ class Mount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoragePlan:
+class StoragePlan(ABC):
     """Shared storage of one kind, and where it is.
 
     Attributes:
@@ -89,9 +90,9 @@ class StoragePlan:
     efa: bool = False
 
     @property
+    @abstractmethod
     def interfaces(self) -> int:
         """Further addresses that new storage takes in the nodes' subnet, about."""
-        raise NotImplementedError
 
     @property
     def further_parameters(self) -> tuple[str, ...]:
@@ -115,11 +116,13 @@ class StoragePlan:
 
     @property
     def shared_facts(self) -> dict[str, Any]:
-        """What clusters that share it must agree on."""
-        facts = asdict(self)
+        """What clusters that share it must agree on: all but where each mounts it."""
+        plan = asdict(self)
         # Of storage that is there already, the settings of new storage are not known.
-        new = facts.pop("new", None)
-        return dict(new or {}) | facts
+        new = plan.pop("new", None)
+        facts = dict(new or {}) | plan
+        del facts["mount"]
+        return facts
 
 
 def parameter_prefix(kind: StorageKind, name: str) -> str:
