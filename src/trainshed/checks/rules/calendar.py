@@ -64,7 +64,7 @@ def overlapping_windows(plan: ClusterPlan) -> Iterator[Violation]:
     why="""
 The nodes of a Capacity Block go from 30 minutes before its end on, and those of the next boot when
 it begins. A job that runs meanwhile ends as one that lost a node: its next attempt waits for the
-next window. Blocks of which one begins when the other ends are no longer block.
+next window. Two blocks, of which one begins when the other ends, do not make one that is longer.
 """,
     severity=Severity.INFO,
     basis=Basis.INFERRED,
