@@ -1,0 +1,200 @@
+"""Rules over the buckets, file systems and keys of an account."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from preflight_account import REGION, ZONE, Account, only, rules
+
+from trainshed.findings import Severity
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTED, _ = re.findall(r"```json\n(.*?)```", (ROOT / "docs/security.md").read_text(), re.DOTALL)
+KEY = "arn:aws:kms:us-west-2:123456789012:key/11111111-1111-1111-1111-111111111111"
+
+
+def test_a_bucket_that_is_not_there(account: Account) -> None:
+    account.aws.client("s3").create_bucket(
+        Bucket="runs", CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+    buckets = [{"bucket": "runs"}, {"bucket": "absent"}]
+
+    found = only(account.ask(job={"buckets": buckets}))
+
+    assert found.rule == "TS-ACC-060"
+    assert found.message == "there is no bucket absent"
+    assert found.place and found.place.field == "job.buckets.1.bucket"
+
+
+def test_a_bucket_of_another_region(account: Account) -> None:
+    account.aws.client("s3").create_bucket(
+        Bucket="runs", CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+
+    # The embedded AWS has one region; it is the cluster that is in another one.
+    found = account.ask(region="us-east-2", zone="use2-az3", job={"buckets": [{"bucket": "runs"}]})
+
+    [bucket] = [each for each in found if each.rule == "TS-ACC-061"]
+    assert bucket.severity is Severity.WARNING
+    assert bucket.message == "runs is in us-west-2, and the cluster is in us-east-2"
+
+
+def test_a_file_system_that_cannot_be_mounted(network: Account) -> None:
+    created = network.aws.client("fsx").create_file_system(
+        FileSystemType="LUSTRE",
+        StorageCapacity=1200,
+        SubnetIds=[network.ids["subnet"]],
+        LustreConfiguration={"DeploymentType": "SCRATCH_2"},
+    )["FileSystem"]["FileSystemId"]
+
+    def of(named: str, **fields: Any) -> list[str]:
+        lustre = {"lustre": {"existing": named}}
+        found = network.ask(network=network.network, storage=lustre, **fields)
+        return [each.message for each in found if each.rule in ("TS-ACC-062", "TS-ACC-063")]
+
+    assert of(created) == []
+    assert of("fs-0123456789abcdef0") == [
+        "there is no file system fs-0123456789abcdef0 in us-west-2"
+    ]
+    assert of(created, zone="usw2-az1") == [
+        f"{created} is in {ZONE}, and the nodes are in usw2-az1"
+    ]
+
+
+def test_an_openzfs_file_system_that_cannot_be_mounted(network: Account) -> None:
+    fsx, ids = network.aws.client("fsx"), network.ids
+    group = network.aws.client("ec2").create_security_group(
+        GroupName="files", Description="files", VpcId=ids["vpc"]
+    )["GroupId"]
+    network.aws.client("ec2").authorize_security_group_ingress(
+        GroupId=group,
+        IpPermissions=[
+            {
+                "IpProtocol": "tcp",
+                "FromPort": 2049,
+                "ToPort": 2049,
+                "UserIdGroupPairs": [{"GroupId": group}],
+            }
+        ],
+    )
+    openzfs = fsx.create_file_system(
+        FileSystemType="OPENZFS",
+        StorageCapacity=64,
+        SubnetIds=[ids["subnet"]],
+        SecurityGroupIds=[group],
+        OpenZFSConfiguration={"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 160},
+    )["FileSystem"]["FileSystemId"]
+
+    def of(kind: str, **fields: Any) -> list[str]:
+        storage = {kind: {"existing": openzfs}}
+        found = network.ask(network=network.network, storage=storage, **fields)
+        return [each.message for each in found if each.rule in ("TS-ACC-062", "TS-ACC-063")]
+
+    assert of("openzfs") == []
+    assert of("lustre") == [f"{openzfs} is of type OPENZFS, not LUSTRE"]
+    assert of("openzfs", zone="usw2-az1") == [
+        f"{openzfs} is in {ZONE}, and the nodes are in usw2-az1"
+    ]
+
+
+def test_an_existing_bucket_is_there_and_archives_nothing_that_is_mounted(
+    account: Account,
+) -> None:
+    s3 = account.aws.client("s3")
+    here = {"LocationConstraint": "us-west-2"}
+    s3.create_bucket(Bucket="ours", CreateBucketConfiguration=here)
+
+    def of(**fields: Any) -> list[str]:
+        found = account.ask(storage={"bucket": fields})
+        return [each.message for each in found if each.rule in ("TS-ACC-060", "TS-ACC-067")]
+
+    assert of(existing="theirs") == ["there is no bucket theirs"]
+    assert of(existing="ours", mount="/data") == []
+    to_archive = [{"Days": 90, "StorageClass": "GLACIER"}]
+    s3.put_bucket_lifecycle_configuration(
+        Bucket="ours",
+        LifecycleConfiguration={
+            "Rules": [
+                {"Filter": {"Prefix": "runs/"}, "Status": "Enabled", "Transitions": to_archive}
+            ]
+        },
+    )
+    assert of(existing="ours", mount="/data") == [
+        "a lifecycle rule of ours moves objects under runs/ to Glacier, where they cannot be read"
+    ]
+    assert of(existing="ours", mount="/data", mount_prefix="data/") == []
+    assert of(existing="ours") == []
+
+
+def test_a_bucket_that_was_kept(account: Account) -> None:
+    s3, own = account.aws.client("s3"), account.aws.client("sts").get_caller_identity()["Account"]
+
+    def of() -> list[str]:
+        found = account.ask(storage={"bucket": {}})
+        return [each.message for each in found if each.rule == "TS-ACC-066"]
+
+    assert of() == []
+    name = f"trainshed-train-{own}-us-west-2"
+    s3.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
+    assert of() == [f"{name} is there already, and TrainBucket did not make it"]
+
+
+def test_an_efs_file_system_that_cannot_be_mounted(network: Account) -> None:
+    efs, ids = network.aws.client("efs"), network.ids
+    created = efs.create_file_system(CreationToken="home")["FileSystemId"]
+
+    def of(named: str, **fields: Any) -> list[str]:
+        found = network.ask(storage={"efs": {"existing": named}}, **fields)
+        return [each.message for each in found if each.rule == "TS-ACC-064"]
+
+    assert of(created, network=network.network) == []
+    assert of("fs-0123456789abcdef0", network=network.network) == [
+        "there is no EFS file system fs-0123456789abcdef0 in us-west-2"
+    ]
+    efs.create_mount_target(FileSystemId=created, SubnetId=ids["subnet"])
+    assert of(created, network=network.network) == []
+    assert of(created) == [
+        f"{created} has mount targets in {ids['vpc']}, and the nodes are in a new VPC"
+    ]
+
+
+def test_a_key(account: Account) -> None:
+    kms = account.aws.client("kms")
+    key = kms.create_key(Policy=DOCUMENTED)["KeyMetadata"]["Arn"]
+    off = kms.create_key(Policy=DOCUMENTED)["KeyMetadata"]
+    kms.disable_key(KeyId=off["KeyId"])
+    signing = kms.create_key(KeySpec="RSA_2048", KeyUsage="ENCRYPT_DECRYPT", Policy=DOCUMENTED)[
+        "KeyMetadata"
+    ]["Arn"]
+
+    assert rules(account.ask(kms_key=key)) == []
+    for wrong, message in (
+        (KEY, "there is no key"),
+        (off["Arn"], "is Disabled"),
+        (signing, "symmetric keys only"),
+    ):
+        found = only(account.ask(kms_key=wrong))
+        assert found.rule == "TS-ACC-070"
+        assert message in found.message
+
+
+def test_the_policy_of_a_key_lets_services_in(account: Account) -> None:
+    kms = account.aws.client("kms")
+    key = kms.create_key()["KeyMetadata"]["Arn"]
+    role = (
+        "arn:aws:iam::123456789012:role/aws-service-role/autoscaling.amazonaws.com/"
+        "AWSServiceRoleForAutoScaling"
+    )
+
+    default = [each for each in account.ask(kms_key=key) if each.rule == "TS-ACC-071"]
+    kms.create_grant(
+        KeyId=key, GranteePrincipal=role, Operations=["CreateGrant", "Decrypt", "DescribeKey"]
+    )
+    granted = only(account.ask(kms_key=key))
+
+    logs, volumes = (each.message for each in default)
+    assert "not allow logs.us-west-2.amazonaws.com kms:Encrypt, kms:Decrypt, " in logs
+    assert logs.endswith("no log group can be made with it")
+    assert f"allow {role} kms:CreateGrant, kms:Decrypt, " in volumes
+    assert volumes.endswith("no node starts")
+    assert (granted.rule, granted.message) == ("TS-ACC-071", logs)
