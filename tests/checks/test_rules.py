@@ -1,6 +1,7 @@
 """Rules on interfaces, networks, zones, capacity, quotas and addresses: the nearest silent case."""
 
 from collections.abc import Callable
+from datetime import date
 
 import pytest
 
@@ -358,6 +359,17 @@ def test_a_window_overlaps_all_that_begin_in_it(fleet: Planned) -> None:
 
     assert ["cr-00000001" in found[0].message, "cr-00000002" in found[1].message] == [True, True]
     assert "from 2126-12-20 11:30 UTC to 2126-12-21 11:00 UTC" in found[1].message
+
+
+@pytest.mark.parametrize(("day", "over"), [(8, []), (9, ["remove its window"])])
+def test_a_window_is_over_on_the_day_after_it_ends(
+    fleet: Planned, monkeypatch: pytest.MonkeyPatch, day: int, over: list[str]
+) -> None:
+    monkeypatch.setattr("trainshed.checks.rules.calendar.today", lambda: date(2126, 12, day))
+
+    found = of_rule(fleet(text(added=windows(*TWO))), "TS-CAP-017")
+
+    assert [each.remedy.partition(";")[0] for each in found] == over
 
 
 def test_a_calendar_of_the_past_is_an_error(fleet: Planned) -> None:

@@ -269,6 +269,8 @@ def test_checkpoints_of_a_training_that_is_described(
         # EFS writes 1 GiB/s: 980 GB take 15 minutes.
         ("{efs: {}}", ["TS-LUS-015"]),
         ("{efs: {}, lustre: {capacity_gib: 43200, throughput: 1000}}", []),
+        # It may be faster.
+        ("{efs: {}, lustre: {existing: fs-0123456789abcdef0}}", []),
         ("{}", []),
     ],
 )
@@ -330,6 +332,8 @@ def test_nodes_without_storage_that_outlives_them(
         ("glacier_days: 90, expire_days: 179", ["TS-BUC-001"]),
         ("glacier_days: 90, expire_days: 180", []),
         ("infrequent_access_days: 30, expire_days: 59", ["TS-BUC-001"]),
+        # 140 days after they were written, 80 of Glacier's 90.
+        ("infrequent_access_days: 30, glacier_days: 60, expire_days: 140", ["TS-BUC-001"]),
         ("glacier_days: 90", []),
         ("expire_days: 9", []),
     ],
@@ -470,6 +474,13 @@ def test_software_that_does_not_go_together(
         (HEAD + "instance: {type: trn1.32xlarge, root_gib: 99}\n", ["011"]),
         (HEAD + "instance: {type: trn1.32xlarge, root_gib: 50, ami: ami-01234567}\n", []),
         (with_ami("inf2.xlarge", "stable"), []),
+        (with_ami("trn1.32xlarge", "ami-01234567", "storage: {bucket: {}}\n"), []),
+        (with_ami("trn1.32xlarge", "ami-01234567", "storage: {bucket: {mount: /data}}\n"), ["002"]),
+        (
+            HEAD + "orchestrator: eks\ninstance: {type: dl1.24xlarge}\nstorage: {efs: {}}\n"
+            'kubernetes: {access: [{role: Operator, policy: cluster-admin}], version: "1.36"}\n',
+            ["013"],
+        ),
     ],
 )
 def test_amis_that_cannot_run_the_jobs(found: Found, text: str, rules: list[str]) -> None:

@@ -10,6 +10,7 @@ from launched_nodes import Node, Nodes, nodes_of_a_job
 
 from trainshed.nodes.exit_codes import PEER_LOST
 from trainshed.nodes.folders import SPOT_NOTICE
+from trainshed_launch.notice import Notices
 
 # A training that writes a checkpoint when it is asked to end, and knows until when it may.
 TRAINING = (
@@ -35,8 +36,12 @@ class Taken:
     def notify(self, kind: str, seconds: float = 120) -> str:
         """Write the notice as a node of our AMIs does; return the deadline."""
         deadline = f"{datetime.now(UTC) + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}"
-        self._file.write_text(f"{deadline} {kind}\n")
+        self.write(f"{deadline} {kind}\n")
         return deadline
+
+    def write(self, text: str) -> None:
+        """Write any text in place of a notice."""
+        self._file.write_text(text)
 
 
 @pytest.fixture
@@ -52,6 +57,13 @@ def start_training(job: Nodes, taken: Taken, index: int) -> Node:
     for node in job.started.values():
         node.wait_until("running")
     return job.started[0]
+
+
+@pytest.mark.parametrize("text", ["", "2026-11-28T06:02:00Z\n", "soon interruption\n"])
+def test_what_is_no_notice_is_none(taken: Taken, text: str) -> None:
+    taken.write(text)
+
+    assert Notices(taken.environment).last() is None
 
 
 @pytest.mark.parametrize("kind", ["interruption", "rebalance"])

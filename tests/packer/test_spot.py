@@ -22,7 +22,7 @@ RECOMMENDATION = '{"noticeTime": "2026-11-28T05:59:30Z"}'
 
 @pytest.fixture
 def said() -> dict[str, str]:
-    """What the metadata service says, by the path below /latest/meta-data/."""
+    """What the metadata service says, by the path below /latest/meta-data/; empty is an error."""
     return {"instance-life-cycle": "spot"}
 
 
@@ -40,8 +40,8 @@ def metadata(said: dict[str, str]) -> Iterator[Metadata]:
             self._answer(said.get(self.path.removeprefix("/latest/meta-data/")))
 
         def _answer(self, text: str | None) -> None:
-            if text is None:
-                self.send_error(404)
+            if not text:
+                self.send_error(404 if text is None else 500)
                 return
             self.send_response(200)
             self.end_headers()
@@ -76,6 +76,19 @@ def test_only_spot_instances_are_taken_back(metadata: Metadata, said: dict[str, 
 def test_a_metadata_service_that_is_not_there_is_an_error() -> None:
     with pytest.raises(NodeError, match="instance-life-cycle: the metadata service does not"):
         is_on_spot(Metadata("http://127.0.0.1:1"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [("", "the metadata service answers 500"), ("terminate", "is not JSON")],
+)
+def test_an_answer_that_is_no_notice_is_an_error(
+    metadata: Metadata, said: dict[str, str], answer: str, problem: str
+) -> None:
+    said["spot/instance-action"] = answer
+
+    with pytest.raises(NodeError, match=f"^spot/instance-action: {problem}"):
+        read_notice(metadata)
 
 
 def test_a_machine_that_is_no_instance_asks_nobody() -> None:

@@ -5,12 +5,12 @@ The cluster of `account` is fine; `network` has an existing network for it.
 
 import json
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from preflight_account import NOT_TRIED, REGION, TRN_QUOTA, ZONE, Account, only, rules
+from preflight_account import NOT_TRIED, REGION, TRN_QUOTA, ZONE, Account, answering, only, rules
 
 from embedded_aws.faults import Fault
 from trainshed.catalogue import lookup
@@ -83,10 +83,12 @@ def test_a_quota_that_is_too_small(account: Account) -> None:
     assert found.place and found.place.field == "instance.nodes.max"
 
 
-def on_spot(account: Account, **options: float) -> dict[str, Finding]:
+def on_spot(
+    account: Account, now: datetime | None = None, zone: str = ZONE, **options: float
+) -> dict[str, Finding]:
     """What is found of a cluster on Spot, by rule."""
     fields = {"image": None, "orchestrator": "ec2", "instance": SPOT_NODES}
-    found = account.ask(**fields, capacity={"spot": options})
+    found = account.ask(**fields, zone=zone, capacity={"spot": options}, now=now)
     return {finding.rule: finding for finding in found}
 
 
@@ -106,8 +108,12 @@ def test_the_price_of_spot_is_compared_with_the_highest_that_a_node_may_cost(
     account.aws.set_spot_price("trn1.32xlarge", 3.70)
 
     plain, above, below = (
-        on_spot(account, **options)["TS-ACC-036"]
-        for options in ({}, {"max_price": 3.71}, {"max_price": 3.69})
+        found["TS-ACC-036"]
+        for found in (
+            on_spot(account),
+            on_spot(account, max_price=3.71),
+            on_spot(account, max_price=3.69),
+        )
     )
 
     assert "on Spot in usw2-az4 costs 3.7 USD an hour, and in the last 30 days" in plain.message
@@ -116,6 +122,45 @@ def test_the_price_of_spot_is_compared_with_the_highest_that_a_node_may_cost(
     # The shipped range of prices is 3.68 to 3.72.
     assert (above.severity, below.severity) == (Severity.WARNING, Severity.ERROR)
     assert "; capacity.spot.max_price is 3.71" in above.message
+
+
+def test_prices_of_other_zones_do_not_count(account: Account) -> None:
+    now, quotes = datetime.now(UTC), [("us-west-2d", 3.5), ("us-west-2d", 3.7), ("us-west-2a", 9.0)]
+
+    def answered(answer: dict[str, Any]) -> None:
+        answer["SpotPriceHistory"] = [
+            {
+                "AvailabilityZone": zone,
+                "AvailabilityZoneId": ZONE if zone == "us-west-2d" else "usw2-az1",
+                "SpotPrice": f"{price}",
+                "Timestamp": now - timedelta(days=days),
+            }
+            for days, (zone, price) in enumerate(quotes)
+        ]
+
+    with answering(account, "ec2", "DescribeSpotPriceHistory", answered):
+        found = on_spot(account)["TS-ACC-036"]
+
+    assert "costs 3.5 USD an hour, and in the last 30 days cost 3.5 to 3.7" in found.message
+
+
+def test_prices_of_former_months_do_not_count(account: Account) -> None:
+    account.aws.set_spot_price("trn1.32xlarge", 3.70)
+
+    later = on_spot(account, now=datetime.now(UTC) + timedelta(days=40))["TS-ACC-036"]
+
+    assert "in the last 30 days cost 3.7 to 3.7" in later.message
+
+
+def test_a_zone_without_a_price_of_spot_is_pointed_out(account: Account) -> None:
+    def answered(answer: dict[str, Any]) -> None:
+        answer["SpotPriceHistory"].clear()
+
+    with answering(account, "ec2", "DescribeSpotPriceHistory", answered):
+        found = on_spot(account)["TS-ACC-036"]
+
+    assert found.severity is Severity.WARNING
+    assert "EC2 has no price of trn1.32xlarge on Spot in usw2-az4" in found.message
 
 
 def test_a_zone_with_a_higher_placement_score_is_named(account: Account) -> None:
@@ -127,8 +172,9 @@ def test_a_zone_with_a_higher_placement_score_is_named(account: Account) -> None
         )["SpotPlacementScores"]
     }
 
-    found = on_spot(account)["TS-ACC-037"]
+    found, of_a_name = (on_spot(account, zone=zone)["TS-ACC-037"] for zone in (ZONE, "us-west-2d"))
 
+    assert f"in us-west-2d is {scores['usw2-az4']}" in of_a_name.message
     assert f"4 x trn1.32xlarge in usw2-az4 is {scores['usw2-az4']}" in found.message
     better = max(scores.values()) > scores["usw2-az4"]
     assert found.severity is (Severity.WARNING if better else Severity.INFO)

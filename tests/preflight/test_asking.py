@@ -405,6 +405,31 @@ def test_the_policy_names_what_can_be_named(account: Account) -> None:
     assert all(verb.startswith(("Describe", "Get", "List", "BatchGet")) for verb in verbs)
 
 
+def test_the_policy_names_the_storage_that_is_asked_about(account: Account) -> None:
+    def resources(**fields: Any) -> dict[str, list[str]]:
+        subject = account.subject(account="123456789012", **fields)
+        statements = read_only_policy(subject)["Statement"]
+        return {name: each["Resource"] for each in statements for name in each["Action"]}
+
+    existing = {"existing": "fs-0123456789abcdef0"}
+    efs = resources(storage={"efs": existing})
+    new = resources(storage={"lustre": {}, "openzfs": {"mount": "/home"}, "bucket": {}})
+    mounted = resources(storage={"bucket": {"existing": "ours", "mount": "/data"}})
+
+    arn = "arn:aws:elasticfilesystem:us-west-2:123456789012:file-system/fs-0123456789abcdef0"
+    assert efs["elasticfilesystem:DescribeFileSystems"] == [arn]
+    assert efs["elasticfilesystem:DescribeMountTargets"] == [arn]
+    assert new["s3:ListBucket"] == ["arn:aws:s3:::trainshed-train-123456789012-us-west-2"]
+    assert mounted["s3:GetLifecycleConfiguration"] == ["arn:aws:s3:::ours"]
+    assert "fsx:DescribeFileSystems" not in new
+    assert "s3:GetLifecycleConfiguration" not in new
+    # The cluster names its zone by ID.
+    on_spot: dict[str, Any] = {"orchestrator": "ec2", "image": None, "capacity": {"spot": {}}}
+    nodes = {"type": "trn1.32xlarge", "nodes": {"min": 4, "max": 4}}
+    assert "ec2:DescribeAvailabilityZones" not in resources(**on_spot, instance=nodes)
+    assert "ec2:GetSpotPlacementScores" not in new
+
+
 def test_a_quota_without_a_value_of_the_account_has_aws_s_default(
     account: Account, healed: EmbeddedAws
 ) -> None:

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from preflight_account import REGION, ZONE, Account, only, rules
+import pytest
+from preflight_account import REGION, ZONE, Account, answering, only, rules
 
 from trainshed.findings import Severity
 
@@ -59,6 +60,25 @@ def test_a_file_system_that_cannot_be_mounted(network: Account) -> None:
     assert of(created, zone="usw2-az1") == [
         f"{created} is in {ZONE}, and the nodes are in usw2-az1"
     ]
+    fsx = network.aws.client("fsx")
+    for lifecycle, found in (("UPDATING", []), ("CREATING", [f"{created} is CREATING"])):
+
+        def changed(answer: dict[str, Any], lifecycle: str = lifecycle) -> None:
+            answer["FileSystems"][0].update(Lifecycle=lifecycle)
+
+        with answering(network, "fsx", "DescribeFileSystems", changed):
+            assert of(created) == found
+    vpc = network.aws.client("ec2").create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
+    other = network.aws.client("ec2").create_subnet(
+        VpcId=vpc, CidrBlock="10.60.0.0/24", AvailabilityZoneId=ZONE
+    )["Subnet"]["SubnetId"]
+    elsewhere = fsx.create_file_system(
+        FileSystemType="LUSTRE",
+        StorageCapacity=1200,
+        SubnetIds=[other],
+        LustreConfiguration={"DeploymentType": "SCRATCH_2"},
+    )["FileSystem"]["FileSystemId"]
+    assert of(elsewhere) == [f"{elsewhere} is in {vpc}, and the nodes are in {network.ids['vpc']}"]
 
 
 def test_an_openzfs_file_system_that_cannot_be_mounted(network: Account) -> None:
@@ -106,7 +126,8 @@ def test_an_existing_bucket_is_there_and_archives_nothing_that_is_mounted(
 
     def of(**fields: Any) -> list[str]:
         found = account.ask(storage={"bucket": fields})
-        return [each.message for each in found if each.rule in ("TS-ACC-060", "TS-ACC-067")]
+        asked = ("TS-ACC-001", "TS-ACC-002", "TS-ACC-060", "TS-ACC-067")
+        return [each.message for each in found if each.rule in asked]
 
     assert of(existing="theirs") == ["there is no bucket theirs"]
     assert of(existing="ours", mount="/data") == []
@@ -126,6 +147,46 @@ def test_an_existing_bucket_is_there_and_archives_nothing_that_is_mounted(
     assert of(existing="ours") == []
 
 
+@pytest.mark.parametrize(
+    ("rule", "found"),
+    [
+        pytest.param({"Filter": {}, "Status": "Enabled"}, ["objects"], id="of-all"),
+        pytest.param({"Filter": {}, "Status": "Disabled"}, [], id="disabled"),
+        pytest.param(
+            {
+                "Filter": {"And": {"Prefix": "runs/", "Tags": [{"Key": "old", "Value": "yes"}]}},
+                "Status": "Enabled",
+            },
+            ["objects under runs/"],
+            id="of-a-prefix-and-a-tag",
+        ),
+        pytest.param(
+            {"Prefix": "runs/", "Status": "Enabled"}, ["objects under runs/"], id="of-older-form"
+        ),
+    ],
+)
+def test_a_linked_bucket_archives_nothing_that_lustre_loads(
+    account: Account, rule: dict[str, Any], found: list[str]
+) -> None:
+    s3 = account.aws.client("s3")
+    s3.create_bucket(Bucket="ours", CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
+    transitions = [{"Days": 90, "StorageClass": "DEEP_ARCHIVE"}]
+    s3.put_bucket_lifecycle_configuration(
+        Bucket="ours", LifecycleConfiguration={"Rules": [{**rule, "Transitions": transitions}]}
+    )
+
+    messages = [
+        each.message
+        for each in account.ask(storage={"lustre": {"s3": {"bucket": "ours"}}})
+        if each.rule == "TS-ACC-067"
+    ]
+
+    assert messages == [
+        f"a lifecycle rule of ours moves {what} to Glacier Deep Archive, where they cannot be read"
+        for what in found
+    ]
+
+
 def test_a_bucket_that_was_kept(account: Account) -> None:
     s3, own = account.aws.client("s3"), account.aws.client("sts").get_caller_identity()["Account"]
 
@@ -136,7 +197,26 @@ def test_a_bucket_that_was_kept(account: Account) -> None:
     assert of() == []
     name = f"trainshed-train-{own}-us-west-2"
     s3.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
-    assert of() == [f"{name} is there already, and TrainBucket did not make it"]
+    kept = [f"{name} is there already, and TrainBucket did not make it"]
+    assert of() == kept
+    other = {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": name}}
+    account.aws.deploy({"Resources": {"Name": other}}, stack_name="TrainBucket")
+    assert of() == kept
+    s3.delete_bucket(Bucket=name)
+    made = {"Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": name}}}
+    account.aws.deploy({"Resources": made}, stack_name="TrainBucket")
+    assert of() == []
+
+
+def test_a_bucket_that_comes_with_the_cluster_need_not_be_there(account: Account) -> None:
+    own = f"trainshed-train-{account.aws.client('sts').get_caller_identity()['Account']}-us-west-2"
+
+    found = account.ask(
+        storage={"bucket": {"access": "read"}},
+        job={"buckets": [{"bucket": own, "prefix": "runs/", "access": "read-write"}]},
+    )
+
+    assert "TS-ACC-060" not in rules(found)
 
 
 def test_an_efs_file_system_that_cannot_be_mounted(network: Account) -> None:
@@ -156,6 +236,27 @@ def test_an_efs_file_system_that_cannot_be_mounted(network: Account) -> None:
     assert of(created) == [
         f"{created} has mount targets in {ids['vpc']}, and the nodes are in a new VPC"
     ]
+    for state, found in (("updating", []), ("creating", [f"{created} is creating"])):
+
+        def changed(answer: dict[str, Any], state: str = state) -> None:
+            answer["FileSystems"][0].update(LifeCycleState=state)
+
+        with answering(network, "efs", "DescribeFileSystems", changed):
+            assert of(created, network=network.network) == found
+
+
+def test_an_efs_file_system_in_the_deployed_vpc_of_the_cluster(account: Account) -> None:
+    efs, ec2 = account.aws.client("efs"), account.aws.client("ec2")
+    vpc = {"Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.70.0.0/16"}}}
+    account.aws.deploy({"Resources": vpc}, stack_name="TrainNetwork")
+    [made] = ec2.describe_vpcs(Filters=[{"Name": "cidr", "Values": ["10.70.0.0/16"]}])["Vpcs"]
+    subnet = ec2.create_subnet(VpcId=made["VpcId"], CidrBlock="10.70.0.0/24")["Subnet"]["SubnetId"]
+    created = efs.create_file_system(CreationToken="home")["FileSystemId"]
+    efs.create_mount_target(FileSystemId=created, SubnetId=subnet)
+
+    found = account.ask(storage={"efs": {"existing": created}})
+
+    assert "TS-ACC-064" not in rules(found)
 
 
 def test_a_key(account: Account) -> None:

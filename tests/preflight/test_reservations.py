@@ -264,6 +264,29 @@ def test_a_window_with_too_few_instances(
     assert "begins, 2 instances are there, and the cluster has up to 4 nodes" in found[0].message
 
 
+def test_the_instances_of_a_window_that_is_over_do_not_count(account: Account) -> None:
+    account.aws.grant_quota(TRN_QUOTA, 0)
+    first, second = buy(account, 4, 24), buy(account, 2, 72)
+
+    found = account.ask(
+        capacity=windows(first, second), job={"timeout_hours": 1}, now=first["EndDate"]
+    )
+
+    [few] = [each for each in found if each.rule == "TS-ACC-039"]
+    assert few.remedy == "set instance.nodes.max to 2"
+
+
+def test_windows_that_overlap_have_their_instances_together(account: Account) -> None:
+    account.aws.grant_quota(TRN_QUOTA, 0)
+    first, second = buy(account, 2, 24), buy(account, 2, 72)
+
+    found = account.ask(
+        capacity=windows(first, second), job={"timeout_hours": 1}, now=first["StartDate"]
+    )
+
+    assert "TS-ACC-039" not in rules(found)
+
+
 def test_a_calendar_names_reservations_of_the_nodes_type(account: Account) -> None:
     other = buy(account, 4, 24, "p4d.24xlarge")
 

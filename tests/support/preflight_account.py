@@ -1,7 +1,8 @@
 """An account that is asked about a cluster."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -89,3 +90,20 @@ def only(found: list[Finding]) -> Finding:
     """Return the one thing that was found."""
     [finding] = [finding for finding in found if finding.rule != NOT_TRIED]
     return finding
+
+
+@contextmanager
+def answering(
+    account: Account, service: str, operation: str, change: Callable[[dict[str, Any]], object]
+) -> Iterator[None]:
+    """Change the answers to one operation."""
+
+    def changed(parsed: dict[str, Any], **_: Any) -> None:
+        change(parsed)
+
+    name, events = f"after-call.{service}.{operation}", account.aws.client(service).meta.events
+    events.register(name, changed)
+    try:
+        yield
+    finally:
+        events.unregister(name, changed)

@@ -311,6 +311,7 @@ STORAGE = [
     openzfs("ProvisionedSSDIOPS.SAZ_2N2", "0.0060000000", "IOPS-Mo", "Single-AZ_2N_2"),
     openzfs("BackupUsage", "0.0500000000", "GB-Mo", "N/A"),
     openzfs("BackupUsage.MultiAZ", "5.0000000000", "GB-Mo", "Multi-AZ"),
+    flat("AmazonFSx", "USW2-BackupUsage", "5.0000000000", unit="GB-Mo", fileSystemType="ONTAP"),
     offer(
         "AmazonS3",
         "USW2-TimedStorage-ByteHrs",
