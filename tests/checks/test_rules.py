@@ -73,6 +73,10 @@ SILENT = {
     "TS-CAP-016": text(added=windows("01T11:30/08T11:30", "08T11:46/15T11:30")),
     "TS-CAP-017": text(added=windows(*TWO)),
     "TS-CAP-018": text(added=windows(*TWO)),
+    "TS-CAP-019": text(
+        "p5.48xlarge",
+        added="orchestrator: ec2\ncapacity: {instance_types: [p5.48xlarge, p5e.48xlarge]}",
+    ),
     "TS-CAP-014": text(nodes="{max: 1}", added="orchestrator: ec2\ncapacity: {spot: {}}"),
     "TS-EFA-001": text("p6-b200.48xlarge"),
     "TS-EFA-002": text("trn1.2xlarge", nodes="{max: 1}"),

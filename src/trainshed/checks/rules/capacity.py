@@ -8,6 +8,9 @@ from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.orchestrators import traits
 from trainshed.plan import CapacityKind, CapacityPlan, ClusterPlan
 
+# Families whose EFA traffic stays among nodes of one type, as far as EC2's documents say.
+_EFA_APART = ("p4d", "p4de", "dl1")
+
 
 @rule(
     "TS-CAP-001",
@@ -125,3 +128,32 @@ def _share(one: CapacityPlan, other: CapacityPlan) -> bool:
     if one.reservation_group or other.reservation_group:
         return one.reservation_group == other.reservation_group
     return bool({*one.reservation_ids} & {*other.reservation_ids})
+
+
+@rule(
+    "TS-CAP-019",
+    over=clusters,
+    title="Nodes of several types may not reach each other over EFA",
+    why="""
+EC2 supports no EFA traffic between P4d, P4de or DL1 and other instance types. Whether it does
+between P4d and P4de, the documents leave open. Where it does not, a job on nodes of both hangs.
+""",
+    basis=Basis.INFERRED,
+    sources=("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html#efa-limits",),
+    example="""
+orchestrator: ec2
+instance: {type: p4d.24xlarge, nodes: {max: 2}}
+capacity: {instance_types: [p4d.24xlarge, p4de.24xlarge]}
+""",
+)
+def efa_between_types(plan: ClusterPlan) -> Iterator[Violation]:
+    """A job of several nodes may get some of each type."""
+    types = {plan.instance.name, *(each.name for each in plan.capacity.other_types)}
+    apart = sorted(name for name in types if name.partition(".")[0] in _EFA_APART)
+    if len(types) > 1 and apart and plan.nodes.max > 1:
+        yield Violation(
+            path=("capacity", "instance_types"),
+            message=f"EC2 supports no EFA between {' or '.join(apart)} and other types: a job on "
+            f"{plan.nodes.max} nodes may get both, and hang",
+            remedy="name one type, or try collectives on nodes of both first, and accept this",
+        )
