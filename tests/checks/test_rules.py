@@ -74,8 +74,9 @@ SILENT = {
     "TS-CAP-017": text(added=windows(*TWO)),
     "TS-CAP-018": text(added=windows(*TWO)),
     "TS-CAP-019": text(
-        "p5.48xlarge",
-        added="orchestrator: ec2\ncapacity: {instance_types: [p5.48xlarge, p5e.48xlarge]}",
+        "p4d.24xlarge",
+        nodes="{max: 1}",
+        added="orchestrator: ec2\ncapacity: {instance_types: [p4d.24xlarge, p4de.24xlarge]}",
     ),
     "TS-CAP-014": text(nodes="{max: 1}", added="orchestrator: ec2\ncapacity: {spot: {}}"),
     "TS-EFA-001": text("p6-b200.48xlarge"),
