@@ -10,7 +10,7 @@ from launched_nodes import Node, Nodes, nodes_of_a_job
 
 from trainshed.nodes.exit_codes import PEER_LOST
 from trainshed.nodes.folders import SPOT_NOTICE
-from trainshed_launch.notice import Notices
+from trainshed_launch.notice import Notices, seconds_left
 
 # A training that writes a checkpoint when it is asked to end, and knows until when it may.
 TRAINING = (
@@ -64,6 +64,16 @@ def test_what_is_no_notice_is_none(taken: Taken, text: str) -> None:
     taken.write(text)
 
     assert Notices(taken.environment).last() is None
+
+
+@pytest.mark.parametrize(("now", "seconds"), [("06:00:00", 110), ("06:01:50", 0), ("06:03:00", 0)])
+def test_a_command_ends_ten_seconds_before_the_node(
+    monkeypatch: pytest.MonkeyPatch, now: str, seconds: int
+) -> None:
+    time = datetime.fromisoformat(f"2026-11-28T{now}+00:00").timestamp()
+    monkeypatch.setattr("time.time", lambda: time)
+
+    assert seconds_left("2026-11-28T06:02:00Z") == seconds
 
 
 @pytest.mark.parametrize("kind", ["interruption", "rebalance"])

@@ -240,6 +240,11 @@ def test_a_second_run_at_one_boot_changes_nothing(machine: Machine) -> None:
     ("name", "script", "reason"),
     [
         ("aws", "echo '{\"Parameters\": []}'", f"no value yet of SSM parameter {DNS} and {NAME}"),
+        (
+            "aws",
+            f"""echo '{{"Parameters": [{{"Name": "{DNS}", "Value": ""}}]}}'""",
+            f"no value yet of SSM parameter {DNS} and {NAME}",
+        ),
         ("aws", "echo AccessDenied >&2; exit 254", "SSM did not answer (AccessDenied)"),
         ("aws", "echo no json", "SSM gave no answer that can be read"),
         (
