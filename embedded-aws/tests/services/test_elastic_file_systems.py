@@ -67,6 +67,16 @@ def test_an_encrypted_file_system_has_a_key(efs: Any, client: Callable[..., Any]
     assert by_own_key["KmsKeyId"] == key["Arn"]
 
 
+def test_an_asymmetric_key_encrypts_no_file_system(
+    efs: Any, client: Callable[..., Any], refusal: Refusal
+) -> None:
+    key = client("kms").create_key(KeySpec="RSA_2048", KeyUsage="ENCRYPT_DECRYPT")["KeyMetadata"]
+
+    refused = refusal(efs.create_file_system, Encrypted=True, KmsKeyId=key["KeyId"])
+
+    assert "is not an enabled symmetric encryption key" in refused.message
+
+
 @pytest.mark.parametrize(
     ("params", "code", "words"),
     [
@@ -201,7 +211,22 @@ def test_a_file_system_has_the_policy_that_was_put(
     everything = {"Effect": "Deny", "Principal": {"AWS": "*"}, "Action": "*"}
     policy = json.dumps({"Version": "2012-10-17", "Statement": [{**everything, "Condition": tls}]})
     lockout = json.dumps({"Version": "2012-10-17", "Statement": [everything]})
+    # It lets in who comes from there.
+    elsewhere = {"StringNotEquals": {"aws:SourceVpc": "vpc-0123456789abcdef0"}}
+    network = json.dumps(
+        {"Version": "2012-10-17", "Statement": [{**everything, "Condition": elsewhere}]}
+    )
+    resource = "arn:aws:elasticfilesystem:us-west-2:123456789012:file-system/fs-0123456789abcdef0"
+    foreign = json.dumps(
+        {
+            "Version": "2012-10-17",
+            "Statement": [{**everything, "Condition": tls, "Resource": resource}],
+        }
+    )
 
+    efs.put_file_system_policy(FileSystemId=file_system, Policy=network)
+    efs.delete_file_system_policy(FileSystemId=file_system)
+    other = refusal(efs.put_file_system_policy, FileSystemId=file_system, Policy=foreign)
     none = refusal(efs.describe_file_system_policy, FileSystemId=file_system)
     efs.put_file_system_policy(FileSystemId=file_system, Policy=policy)
     locked = refusal(efs.put_file_system_policy, FileSystemId=file_system, Policy=lockout)
@@ -209,7 +234,8 @@ def test_a_file_system_has_the_policy_that_was_put(
 
     assert efs.describe_file_system_policy(FileSystemId=file_system)["Policy"] == policy
     assert none.code == "PolicyNotFound"
-    assert {locked.code, text.code} == {"InvalidPolicyException"}
+    assert {locked.code, text.code, other.code} == {"InvalidPolicyException"}
+    assert "has a Resource that is not this file system" in other.message
 
 
 def test_a_mount_target_has_an_interface_in_its_group(
@@ -240,6 +266,24 @@ def test_a_mount_target_takes_other_groups(
 
     groups = efs.describe_mount_target_security_groups(MountTargetId=target_id)["SecurityGroups"]
     assert groups == [other]
+    efs.modify_mount_target_security_groups(MountTargetId=target_id, SecurityGroups=[])
+    [default] = ec2.describe_security_groups(
+        Filters=[{"Name": "vpc-id", "Values": [vpc]}, {"Name": "group-name", "Values": ["default"]}]
+    )["SecurityGroups"]
+    groups = efs.describe_mount_target_security_groups(MountTargetId=target_id)["SecurityGroups"]
+    assert groups == [default["GroupId"]]
+
+
+def test_the_address_of_a_mount_target_is_free_again(
+    efs: Any, file_system: str, subnet: str, target: Params
+) -> None:
+    efs.delete_mount_target(MountTargetId=target["MountTargetId"])
+
+    again = efs.create_mount_target(
+        FileSystemId=file_system, SubnetId=subnet, IpAddress=target["IpAddress"]
+    )
+
+    assert again["IpAddress"] == target["IpAddress"]
 
 
 def test_impossible_mount_targets_are_refused(
@@ -323,6 +367,9 @@ def test_access_points_have_tags_and_one_token(efs: Any, file_system: str, name:
     with pytest.raises(efs.exceptions.AccessPointAlreadyExists) as error:
         efs.create_access_point(ClientToken=name, FileSystemId=file_system)
     assert error.value.response["AccessPointId"] == point_id
+    efs.delete_file_system(FileSystemId=file_system)
+    with pytest.raises(efs.exceptions.AccessPointNotFound):
+        efs.describe_access_points(AccessPointId=point_id)
 
 
 def test_file_systems_are_listed_in_pages(efs: Any, file_system: str) -> None:
