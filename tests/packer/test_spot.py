@@ -11,6 +11,7 @@ import pytest
 
 from trainshed.nodes.folders import SPOT, SPOT_NOTICE
 from trainshed_node.errors import NodeError
+from trainshed_node.instance import is_instance
 from trainshed_node.spot import FILE, FOLDER, Metadata, is_on_spot, read_notice, write_notice
 
 ROOT = Path(__file__).parents[2]
@@ -101,6 +102,30 @@ def test_a_machine_that_is_no_instance_asks_nobody() -> None:
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "found"),
+    [
+        ("sys/class/dmi/id/board_asset_tag", "i-0123456789abcdef0", True),
+        ("sys/class/dmi/id/board_asset_tag", "Default string", False),
+        ("sys/hypervisor/uuid", "ec2e1916-9099-7caf-fd21-012345abcdef", True),
+        ("sys/hypervisor/uuid", "00000000-0000-0000-0000-000000000000", False),
+        ("sys/hypervisor/uuid", "<denied>", False),
+        ("sys/class/dmi/id/product_uuid", "EC2E1916-9099-7CAF-FD21-012345ABCDEF", True),
+        # In little-endian order.
+        ("sys/class/dmi/id/product_uuid", "45E12AEC-DCD1-B213-94ED-012345ABCDEF", True),
+        ("sys/class/dmi/id/product_uuid", "4c4c4544-0042-3510-8052-b4c04f4b5132", False),
+    ],
+)
+def test_the_tag_of_nitro_or_a_uuid_says_that_this_is_an_instance(
+    tmp_path: Path, path: str, text: str, found: bool
+) -> None:
+    file = tmp_path / path
+    file.parent.mkdir(parents=True)
+    file.write_text(f"{text}\n", encoding="ascii")
+
+    assert is_instance({"EMBEDDED_AWS_NODE": str(tmp_path)}) == found
 
 
 def test_the_file_is_written_once_for_each_notice(tmp_path: Path) -> None:

@@ -117,6 +117,27 @@ def test_an_instance_is_in_a_network_namespace_of_its_own(namespaces: CommandBen
     assert found["StandardOutputContent"].split() == [name, address, "2"]
 
 
+@pytest.mark.parametrize(
+    ("instance_type", "files"),
+    [
+        ("m5.large", "class/dmi/id/board_asset_tag"),
+        ("t2.micro", "class/dmi/id/product_uuid hypervisor/uuid"),
+    ],
+)
+def test_an_instance_shows_what_its_hypervisor_has_of_it(
+    either: CommandBench, instance_type: str, files: str
+) -> None:
+    [instance] = either.launch(InstanceType=instance_type)
+    show = "cd $EMBEDDED_AWS_NODE/sys; echo $(find * -type f | sort)\ncat $(find * -type f)"
+
+    found = either.wait(either.send(show, [instance]), instance)
+
+    listed, *texts = found["StandardOutputContent"].splitlines()
+    assert listed == files
+    for text in texts:
+        assert text == instance or text.startswith("ec2")
+
+
 def test_commands_have_the_credentials_of_the_instances_role(either: CommandBench) -> None:
     call = "import boto3; print(boto3.client('sts').get_caller_identity()['Arn'])"
 
