@@ -55,6 +55,13 @@ def test_nothing_of_the_users_own_environment_reaches_a_container_job(bench: Job
     assert found["AWS_ENDPOINT_URL"] == bench.aws.endpoint
 
 
+def test_a_job_of_one_container_has_the_network_of_its_host(namespaces: JobBench) -> None:
+    job = namespaces.run(PRINT_ENVIRONMENT)
+
+    assert "networkInterfaces" not in job["container"]
+    assert "networkInterfaces" not in job["attempts"][0]["container"]
+
+
 def test_only_the_children_learn_the_main_nodes_address(namespaces: JobBench) -> None:
     job = namespaces.run(PRINT_ENVIRONMENT, nodes=2)
     nodes = [namespaces.describe(f"{job['jobId']}#{index}") for index in range(2)]

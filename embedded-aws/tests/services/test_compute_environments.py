@@ -161,6 +161,15 @@ def test_the_named_version_of_the_template_counts(
             "spotIamFleetRole is required",
             id="fleet-role",
         ),
+        pytest.param(
+            {
+                "type": "SPOT",
+                "allocationStrategy": "SPOT_PRICE_CAPACITY_OPTIMIZED",
+                "instanceTypes": ["trn2u.48xlarge"],
+            },
+            "'trn2u.48xlarge' does not support the market type 'spot'",
+            id="not-on-spot",
+        ),
     ],
 )
 def test_broken_resources_are_refused(

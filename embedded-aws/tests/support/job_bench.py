@@ -42,13 +42,19 @@ class JobBench:
         aws: where.
         instance_type: of the nodes.
         ami: id of the nodes' AMI; by default the one that the embedded AWS takes.
+        spot: the nodes are on Spot.
     """
 
     def __init__(
-        self, aws: EmbeddedAws, *, instance_type: str = "trn1.32xlarge", ami: str | None = None
+        self,
+        aws: EmbeddedAws,
+        *,
+        instance_type: str = "trn1.32xlarge",
+        ami: str | None = None,
+        spot: bool = False,
     ) -> None:
         self.aws = aws
-        self._instance_type, self._ami = instance_type, ami
+        self._instance_type, self._ami, self._spot = instance_type, ami, spot
         self.batch, self.ec2, self.logs = (aws.client(each) for each in ("batch", "ec2", "logs"))
         self.name = f"t{uuid4().hex[:12]}"
 
@@ -73,8 +79,10 @@ class JobBench:
             computeEnvironmentName=self.name,
             type="MANAGED",
             computeResources={
-                "type": "EC2",
-                "allocationStrategy": "BEST_FIT_PROGRESSIVE",
+                "type": "SPOT" if self._spot else "EC2",
+                "allocationStrategy": "SPOT_PRICE_CAPACITY_OPTIMIZED"
+                if self._spot
+                else "BEST_FIT_PROGRESSIVE",
                 "minvCpus": 0,
                 "maxvCpus": 64 * 128,
                 "instanceTypes": [self._instance_type],

@@ -112,7 +112,11 @@ class Node:
         return variables
 
     def describe(self) -> dict[str, Any]:
-        """Return its container as DescribeJobs has it."""
+        """Return its container as DescribeJobs has it.
+
+        Batch user guide, "Networking modes for AWS Batch jobs": a container of a multi-node job has
+        an interface of its own, that of another job uses its host's.
+        """
         cluster = self.need.environment["ecsClusterArn"].rpartition("/")[2]
         described = {
             **self.container,
@@ -120,7 +124,9 @@ class Node:
             "containerInstanceArn": self.job.call.arn(
                 "ecs", f"container-instance/{cluster}/{self.instance.id}"
             ),
-            "networkInterfaces": [{"privateIpv4Address": self.address}],
+            "networkInterfaces": [{"privateIpv4Address": self.address}]
+            if self.job.is_multinode
+            else None,
             "exitCode": self.exit_code,
             "reason": self.reason,
             "logStreamName": self.log.stream if self.log else None,

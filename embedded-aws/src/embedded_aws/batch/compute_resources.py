@@ -31,6 +31,8 @@ from embedded_aws.iam.roles import instance_profile_exists, role_exists
 Resources = Mapping[str, Any]
 
 EC2_TYPES = ("EC2", "SPOT")
+# What an environment of type SPOT adds to the launches of its launch template.
+ON_SPOT = {"MarketType": "spot"}
 _STRATEGIES = {
     "EC2": ("BEST_FIT", "BEST_FIT_PROGRESSIVE", "BEST_FIT_PROGRESSIVE_ORDERED"),
     "SPOT": (
@@ -166,6 +168,8 @@ def _check_ec2(call: Call, resources: Resources) -> None:
                 {key: value for key, value in interface.items() if key != "SubnetId"}
                 for interface in template.get("NetworkInterfaces", [])
             ]
+            if kind == "SPOT":
+                data["InstanceMarketOptions"] = ON_SPOT
             check_launch(call, instance_type, subnet_id, data)
 
 

@@ -10,6 +10,10 @@ of multi-node jobs, too; inferred: also when some of their nodes run. Inferred: 
 outlive a job for some minutes and run several container jobs at a time; here each job has its own,
 launched one after the other up to the first that EC2 refuses, which end with it: the next attempt
 gets those that still run, each node the same one. The group's activities tell of them as on AWS.
+A compute environment of type SPOT asks for Spot itself: "instance market options" of the template
+are ignored. ECS developer guide, "Draining Amazon ECS container instances": no task is placed on an
+instance that EC2 takes back, where the agent has ECS_ENABLE_SPOT_INSTANCE_DRAINING; here it always
+has, and such an instance ends with its attempt.
 ECS developer guide, "Amazon ECS container instance IAM role": an instance joins the cluster if its
 role lets the agent register there and poll. Inferred: the reason of a job whose instances do not;
 on AWS they keep running.
@@ -22,12 +26,13 @@ from typing import Any
 from embedded_aws.actions import Call, Row
 from embedded_aws.autoscaling.group import GROUP_NAME_TAG
 from embedded_aws.batch import node_groups
-from embedded_aws.batch.compute_resources import EC2_TYPES, launch_template
+from embedded_aws.batch.compute_resources import EC2_TYPES, ON_SPOT, launch_template
 from embedded_aws.batch.job_containers import Container, requirement
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.ec2.instance_agents import agent_can
 from embedded_aws.ec2.instance_types import family_records, require
 from embedded_aws.ec2.service_launches import LaunchRefused, run_instances
+from embedded_aws.ec2.spot_notices import notice_of
 from embedded_aws.ec2.subnets import subnet_of
 
 _CAPACITY = "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"
@@ -128,13 +133,18 @@ def launch(call: Call, need: Need, instances: list[Any]) -> None:
     Raises:
         CannotPlace: EC2 refused one; those before it stay.
     """
-    if gone := [each for each in instances if each and each.state != "running"]:
+    if gone := [each for each in instances if each and not _takes_tasks(each)]:
         terminate(call, need, gone)
         instances[:] = [None if each in gone else each for each in instances]
     lacking = [index for index, each in enumerate(instances) if each is None]
     cause = node_groups.launch_cause(node_groups.group_of(call, need.environment), len(lacking))
     for index in lacking:
         instances[index] = _launch(call, need, cause)
+
+
+def _takes_tasks(instance: Any) -> bool:
+    """Whether moto's instance runs, and EC2 does not take it back."""
+    return instance.state == "running" and notice_of(instance).terminate is None
 
 
 def _launch(call: Call, need: Need, cause: str) -> Any:
@@ -210,6 +220,8 @@ def _request(call: Call, need: Need, subnet_id: str, group_name: str) -> dict[st
         }
     if group := resources.get("placementGroup"):
         request["Placement"] = {"GroupName": group}
+    if resources["type"] == "SPOT":
+        request["InstanceMarketOptions"] = dict(ON_SPOT)
     return request
 
 
