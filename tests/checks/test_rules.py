@@ -31,6 +31,10 @@ def windows(*times: str, kind: str = "capacity_block") -> str:
     return "zone: usw2-az4\ncapacity:\n  calendar:\n" + "".join(listed)
 
 
+CHECKPOINTS = """
+storage: {{lustre: {{capacity_gib: 1200}}}}
+training: {{parameters: 11.3e9, checkpoint_minutes: {}}}
+"""
 TWO = ("01T11:30/08T11:30", "09T11:30/15T11:30")
 
 
@@ -73,6 +77,9 @@ SILENT = {
     "TS-CAP-016": text(added=windows("01T11:30/08T11:30", "08T11:46/15T11:30")),
     "TS-CAP-017": text(added=windows(*TWO)),
     "TS-CAP-018": text(added=windows(*TWO)),
+    "TS-CAP-020": text(added=windows("01T11:30/08T11:30", "08T11:46/15T11:30", kind="reservation")),
+    # 15 minutes of boot, 1,401 of training, 9 of writing, and 30 at the end.
+    "TS-CAP-021": text(added=windows("01T11:30/02T11:46") + CHECKPOINTS.format(1401)),
     "TS-CAP-019": text(
         "p4d.24xlarge",
         nodes="{max: 1}",
@@ -111,6 +118,41 @@ ALSO_SILENT = {
     "reservations that follow each other": (
         "TS-CAP-016",
         text(added=windows("01T11:30/08T11:30", "08T11:30/15T11:30", kind="reservation")),
+    ),
+    "reservations of which one begins when the other ends": (
+        "TS-CAP-020",
+        text(added=windows("01T11:30/08T11:30", "08T11:30/15T11:30", kind="reservation")),
+    ),
+    "blocks with a short gap, which AWS sells no other way": (
+        "TS-CAP-020",
+        text(added=windows("01T11:30/08T11:30", "08T11:40/15T11:30")),
+    ),
+    "a short gap after a window within a longer one": (
+        "TS-CAP-020",
+        text(
+            added=windows(
+                "01T11:30/20T11:30", "02T11:30/03T11:30", "03T11:40/04T11:30", kind="reservation"
+            )
+        ),
+    ),
+    "one node of overlapping reservations": (
+        "TS-CAP-015",
+        text(
+            nodes="{max: 1}",
+            added=windows("01T11:30/08T11:30", "07T11:30/15T11:30", kind="reservation"),
+        ),
+    ),
+    "a short window of a reservation, whose nodes outlive it": (
+        "TS-CAP-021",
+        text(added=windows("01T11:30/01T11:46", kind="reservation") + CHECKPOINTS.format(1402)),
+    ),
+    "checkpoints on a file system whose speed nobody knows": (
+        "TS-CAP-021",
+        text(
+            added=windows("01T11:30/02T11:30")
+            + "storage: {efs: {}, lustre: {existing: fs-0123456789abcdef0}}\n"
+            "training: {parameters: 70e9, checkpoint_minutes: 1395}"
+        ),
     ),
     "a resource group of blocks may have more nodes than one block": (
         "TS-CAP-002",
@@ -163,13 +205,44 @@ FOUND = {
         "TS-CAP-015",
         text(added=windows("01T11:30/08T11:30", "08T10:59/15T11:30")),
         "cr-00000000 and cr-00000001 are both active from 2126-12-08 10:59 UTC to 2126-12-08 11:00 "
-        "UTC: the 2 nodes of a job may be of both, and the job ends with the first",
+        "UTC: the 2 nodes of a job may be of both, and the job ends with the block that ends first",
     ),
     "windows that follow each other": (
         "TS-CAP-016",
         text(added=windows("01T11:30/08T11:30", "08T11:45/15T11:30")),
         "the nodes of cr-00000000 go at 2126-12-08 11:00 UTC, and those of cr-00000001 are there "
         "from about 2126-12-08 12:00 UTC on",
+    ),
+    "reservations that overlap": (
+        "TS-CAP-015",
+        text(added=windows("01T11:30/08T11:30", "07T11:30/15T11:30", kind="reservation")),
+        "the 2 nodes of a job may be of both, and far from each other",
+    ),
+    "one node of blocks that overlap": (
+        "TS-CAP-015",
+        text(nodes="{max: 1}", added=windows("01T11:30/08T11:30", "07T11:30/15T11:30")),
+        "the node of a job may be of either, and the job ends with it",
+    ),
+    "reservations that nearly touch": (
+        "TS-CAP-020",
+        text(added=windows("01T11:30/08T11:30", "08T11:45/15T11:30", kind="reservation")),
+        "for 15 minutes before cr-00000001 begins no node is launched, because cr-00000000 is over",
+    ),
+    "a block that is over when its nodes have booted": (
+        "TS-CAP-021",
+        text(added=windows("01T11:30/01T12:15")),
+        "cr-00000000 has nodes for 15 minutes, and their boot takes about 15 minutes: no job runs",
+    ),
+    "a reservation that is over when its nodes have booted": (
+        "TS-CAP-021",
+        text(added=windows("01T11:30/01T11:45", kind="reservation")),
+        "about 15 minutes: jobs run on demand from the start",
+    ),
+    "a block that is over before the first checkpoint": (
+        "TS-CAP-021",
+        text(added=windows("01T11:30/02T11:45") + CHECKPOINTS.format(1401)),
+        "cr-00000000 has nodes for 1,425 minutes, and the first checkpoint of a job takes 1,426: "
+        "15 of boot, 1,401 of training, 10 of writing",
     ),
     "a window that is over": (
         "TS-CAP-017",
@@ -505,3 +578,34 @@ def test_one_reservation_does_not_serve_two_types_or_zones(
         "b.yaml:5: capacity: launches into cr-0123456789abcdef0, as does Alpha (a.yaml:4), "
     )
     assert differences in problem
+
+
+@pytest.mark.parametrize(
+    ("kind", "severity"),
+    [("capacity_block", Severity.ERROR), ("reservation", Severity.WARNING)],
+)
+def test_a_window_without_any_job_is_an_error_where_its_nodes_go(
+    fleet: Planned, kind: str, severity: Severity
+) -> None:
+    until = {"capacity_block": "01T12:15", "reservation": "01T11:45"}[kind]
+
+    (found,) = of_rule(fleet(text(added=windows(f"01T11:30/{until}", kind=kind))), "TS-CAP-021")
+
+    assert found.severity is severity
+
+
+@pytest.mark.parametrize(
+    ("until", "remedy"),
+    [
+        ("01T13:00", "set training.checkpoint_minutes to at most 35"),
+        ("01T12:25", "use faster storage, or give the window more time"),
+    ],
+)
+def test_a_checkpoint_can_be_written_earlier_where_that_helps(
+    fleet: Planned, until: str, remedy: str
+) -> None:
+    cluster = text(added=windows(f"01T11:30/{until}") + CHECKPOINTS.format(36))
+
+    (found,) = of_rule(fleet(cluster), "TS-CAP-021")
+
+    assert found.remedy == remedy

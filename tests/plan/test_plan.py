@@ -221,6 +221,12 @@ WRONG = {
         "a.yaml:4: capacity.calendar.0.until: cr-01234567 lasts 8760 hours, and the longest "
         "Capacity Block 4368; give the times that EC2 shows",
     ),
+    "a block that is over before its nodes come": (
+        text(added=calendar("capacity_block: cr-01234567", until="2026-12-01T12:00Z")),
+        "a.yaml:4: capacity.calendar.0.until: cr-01234567 lasts 30 minutes, and EC2 ends the nodes "
+        "of a Capacity Block from 30 minutes before its end on: none would ever come; give the "
+        "times that EC2 shows",
+    ),
     "a calendar with plain EC2 nodes": (
         text(added="orchestrator: ec2\n" + calendar("capacity_block: cr-01234567")),
         "a.yaml:5: capacity.calendar: the nodes of a cluster with orchestrator ec2 are there all "

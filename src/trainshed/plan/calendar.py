@@ -6,7 +6,10 @@ from datetime import datetime, timedelta
 
 from trainshed.catalogue.capacity_blocks import ENDS_EARLY
 
+# Inferred: large types take so long from their launch to their first job.
+BOOT = timedelta(minutes=15)
 _TIME = "%Y-%m-%d %H:%M"
+_HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +34,11 @@ class Window:
     def launches_until(self) -> datetime:
         """When no nodes are launched into it any more; those of a Capacity Block go then."""
         return self.ends_at - ENDS_EARLY if self.is_block else self.ends_at
+
+    @property
+    def jobs_from(self) -> datetime:
+        """About when nodes that are launched at its beginning take jobs."""
+        return self.begins_at + BOOT
 
     @property
     def usable(self) -> timedelta:
@@ -72,3 +80,11 @@ def active(calendar: Sequence[Window], now: datetime) -> tuple[Window, ...]:
 def next_of(calendar: Sequence[Window], now: datetime) -> Window | None:
     """Return the window that begins next, or None."""
     return next((each for each in calendar if each.begins_at > now), None)
+
+
+def span(time: timedelta) -> str:
+    """Return minutes below two hours, and hours above."""
+    if time < 2 * _HOUR:
+        minutes = max(1, round(time / timedelta(minutes=1)))
+        return f"{minutes} minute{'s' if minutes > 1 else ''}"
+    return f"{round(time / _HOUR, 1):g} hours"

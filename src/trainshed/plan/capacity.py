@@ -6,9 +6,9 @@ from datetime import timedelta
 from enum import StrEnum
 
 from trainshed.catalogue import InstanceType
-from trainshed.catalogue.capacity_blocks import HOURS_MAX
+from trainshed.catalogue.capacity_blocks import ENDS_EARLY, HOURS_MAX
 from trainshed.orchestrators import Orchestrator, traits
-from trainshed.plan.calendar import Window, in_order
+from trainshed.plan.calendar import Window, in_order, span
 from trainshed.plan.notes import Notes
 from trainshed.plan.other_types import plan_other_types
 from trainshed.plan.zone import Zone
@@ -143,6 +143,13 @@ def _plan_calendar(
                 ("capacity", "calendar", window.entry, "until"),
                 f"{window.reservation_id} lasts {hours:g} hours, and the longest Capacity Block "
                 f"{HOURS_MAX}; give the times that EC2 shows",
+            )
+        elif window.usable <= timedelta():
+            notes.problem(
+                ("capacity", "calendar", window.entry, "until"),
+                f"{window.reservation_id} lasts {span(window.ends_at - window.begins_at)}, and EC2 "
+                f"ends the nodes of a Capacity Block from {span(ENDS_EARLY)} before its end on: "
+                "none would ever come; give the times that EC2 shows",
             )
     notes.decide("placement group", "none", "each block or reservation is placed as it is")
     notes.decide(

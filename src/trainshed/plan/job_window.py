@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from trainshed.plan.calendar import Window, active, next_of
+from trainshed.plan.calendar import Window, active, next_of, span
 
 _TIME = "%Y-%m-%d %H:%M UTC"
-_HOUR = timedelta(hours=1)
 
 
 def job_window(calendar: Sequence[Window], now: datetime) -> Window | None:
@@ -32,7 +31,7 @@ def window_notices(
     notices = []
     if window.begins_at > now:
         notices.append(
-            f"the next nodes come at {window.begins_at:{_TIME}}, in {_span(begins - now)}: "
+            f"the next nodes come at {window.begins_at:{_TIME}}, in {span(begins - now)}: "
             f"{window.reservation_id}"
         )
     if window.is_block and longest > left:
@@ -43,17 +42,9 @@ def window_notices(
             else "no window follows"
         )
         notices.append(
-            f"warning: the job may run {_span(longest)}, and the nodes of {window.reservation_id} "
-            f"go at {window.launches_until:{_TIME}}, {_span(left)} after "
+            f"warning: the job may run {span(longest)}, and the nodes of {window.reservation_id} "
+            f"go at {window.launches_until:{_TIME}}, {span(left)} after "
             f"{'its start' if window.begins_at > now else 'now'}; {then}: write checkpoints, or "
             "give --timeout-hours"
         )
     return tuple(notices)
-
-
-def _span(time: timedelta) -> str:
-    """Return minutes below two hours, and hours above."""
-    if time < 2 * _HOUR:
-        minutes = max(1, round(time / timedelta(minutes=1)))
-        return f"{minutes} minute{'s' if minutes > 1 else ''}"
-    return f"{round(time / _HOUR, 1):g} hours"
