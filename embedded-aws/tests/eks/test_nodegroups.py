@@ -263,6 +263,15 @@ def test_what_a_custom_ami_excludes_is_refused(
             "[m6g.large] is not a valid instance type for requested amiType",
             id="architecture",
         ),
+        pytest.param(
+            {"instanceTypes": ["m6i.large", "m6g.large"]},
+            "[m6g.large] is not a valid instance type for requested amiType",
+            id="two-architectures",
+        ),
+        pytest.param(
+            {"instanceTypes": ["m6i.large"] * 21}, "at most 20 instance types", id="many-types"
+        ),
+        pytest.param({"instanceTypes": ["m6i.large", "m6i.lard"]}, "m6i.lard", id="no-type"),
         pytest.param({"amiType": "AL2_x86_64"}, "not supported since Kubernetes 1.33", id="al2"),
         pytest.param({"amiType": "CUSTOM"}, "must specify an image id", id="no-image"),
         pytest.param({"version": "1.36"}, "newer than the cluster's 1.35", id="version"),
@@ -437,6 +446,61 @@ def test_without_room_for_a_new_node_the_strategy_default_leaves_the_old_one(
     assert [each["errorCode"] for each in done["errors"]] == ["NodeCreationFailure"]
     assert (group["status"], group["scalingConfig"]) == ("ACTIVE", ONE)
     assert [each["InstanceId"] for each in nodes.instances()] == [before["InstanceId"]]
+
+
+def test_the_next_type_is_launched_where_the_first_has_no_capacity(nodes: NodeBench) -> None:
+    lacking = {"InstanceType": "m6i.large", "SubnetId": nodes.bench.subnets[0]}
+    nodes.fail_launches("InsufficientInstanceCapacity", "no capacity", when=lacking)
+
+    group = nodes.create(instanceTypes=["m6i.large", "m5.large"])
+    nodes.bench.aws.fail()
+
+    [instance] = nodes.instances()
+    assert (group["status"], group["instanceTypes"]) == ("ACTIVE", ["m6i.large", "m5.large"])
+    assert instance["InstanceType"] == "m5.large" and "InstanceLifecycle" not in instance
+
+
+def test_a_type_of_another_architecture_than_the_ami_is_an_issue(nodes: NodeBench) -> None:
+    ssm = nodes.bench.aws.client("ssm")
+    parameter = AMAZON_LINUX.removeprefix("resolve:ssm:")
+    ami = ssm.get_parameter(Name=parameter)["Parameter"]["Value"]
+
+    group = nodes.create(
+        launchTemplate=nodes.template(ImageId=ami),
+        instanceTypes=["m6i.large", "m6g.large"],
+    )
+
+    [issue] = group["health"]["issues"]
+    assert issue["code"] == "Ec2LaunchTemplateInvalidConfiguration"
+    assert "architecture 'arm64' of the specified instance type does not match" in issue["message"]
+
+
+def test_on_spot_the_order_of_several_types_is_not_kept(nodes: NodeBench) -> None:
+    aws = nodes.bench.aws
+    aws.set_spot_price("m5.large", 0.02)
+    aws.set_spot_price("m6i.large", 0.01)
+
+    nodes.create(instanceTypes=["m5.large", "m6i.large"], capacityType="SPOT")
+
+    [instance] = nodes.instances()
+    assert (instance["InstanceType"], instance["InstanceLifecycle"]) == ("m6i.large", "spot")
+
+
+def test_an_update_of_several_types_keeps_them(nodes: NodeBench) -> None:
+    template = nodes.template(Monitoring={"Enabled": True})
+    nodes.create(launchTemplate=template, instanceTypes=["m6i.large", "m5.large"])
+    nodes.ec2.create_launch_template_version(
+        LaunchTemplateId=template["id"], LaunchTemplateData={"Monitoring": {"Enabled": False}}
+    )
+    lacking = {"InstanceType": "m6i.large", "SubnetId": nodes.bench.subnets[0]}
+    nodes.fail_launches("InsufficientInstanceCapacity", "no capacity", when=lacking)
+
+    nodes.eks.update_nodegroup_version(**nodes.named, launchTemplate={**template, "version": "2"})
+    group = nodes.settled()
+    nodes.bench.aws.fail()
+
+    assert [each["InstanceType"] for each in nodes.instances()] == ["m5.large"]
+    assert group["instanceTypes"] == ["m6i.large", "m5.large"]
 
 
 def test_a_cluster_with_node_groups_is_not_deleted(nodes: NodeBench) -> None:

@@ -1,6 +1,7 @@
 """Auto Scaling groups of several instance types: the order in which they are tried, and Spot."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -144,6 +145,23 @@ def test_spot_instances_are_asked_for_by_the_policy(
     ids = [each["InstanceId"] for each in described(autoscaling, name)["Instances"]]
     found = ec2.describe_instances(InstanceIds=ids)["Reservations"]
     assert [each["Instances"][0]["InstanceLifecycle"] for each in found] == ["spot", "spot"]
+
+
+def test_on_spot_the_cheapest_type_is_launched_where_the_strategy_asks_for_it(
+    autoscaling: Any, ec2: Any, name: str, group: Callable[..., Any], subnet: str
+) -> None:
+    [there] = ec2.describe_subnets(SubnetIds=[subnet])["Subnets"]
+    asked = {"AvailabilityZone": there["AvailabilityZone"], "StartTime": datetime.now(UTC)}
+    prices = {
+        each: ec2.describe_spot_price_history(InstanceTypes=[each], **asked)["SpotPriceHistory"]
+        for each in (FIRST, SECOND)
+    }
+    cheapest, dearest = sorted(prices, key=lambda each: float(prices[each][0]["SpotPrice"]))
+    distribution = {**SPOT, "SpotAllocationStrategy": "price-capacity-optimized"}
+
+    autoscaling.create_auto_scaling_group(**group(dearest, cheapest, distribution=distribution))
+
+    assert types(autoscaling, name) == [cheapest, cheapest]
 
 
 def test_a_group_changes_between_one_type_and_several(

@@ -3,6 +3,7 @@
 import json
 import shlex
 from base64 import b64encode
+from collections.abc import Mapping
 from typing import Any
 
 from eks_bench import EksBench, until
@@ -92,9 +93,8 @@ class NodeBench:
         call = " ".join(("/etc/eks/bootstrap.sh", *words, *more))
         return b64encode(f"#!/bin/bash\nset -e\n{call}\n".encode()).decode()
 
-    def fail_launches(self, code: str, message: str) -> None:
-        """Have EC2 refuse launches in the node group's subnet."""
-        when = {"SubnetId": self.bench.subnets[0]}
+    def fail_launches(self, code: str, message: str, when: Mapping[str, str] | None = None) -> None:
+        """Have EC2 refuse launches with some parameters, by default those in the subnet."""
         self.bench.aws.fail(
             Fault(
                 service="ec2",
@@ -102,7 +102,7 @@ class NodeBench:
                 code=code,
                 message=message,
                 count=None,
-                when=when,
+                when=when or {"SubnetId": self.bench.subnets[0]},
             )
         )
 

@@ -16,7 +16,12 @@ from botocore.exceptions import ClientError
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.autoscaling.group import GROUP_NAME_TAG
-from embedded_aws.autoscaling.mixed_instances import ec2_specification, purchase, types_of
+from embedded_aws.autoscaling.mixed_instances import (
+    ec2_specification,
+    purchase,
+    types_in_turn,
+    types_of,
+)
 from embedded_aws.autoscaling.refusals import bad_template
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.cloudformation.handlers.tags import tag_list
@@ -60,7 +65,7 @@ def launch(call: Call, fields: Row, subnet: Any, tags: Mapping[str, str]) -> Row
     Raises:
         LaunchRefused, Refusal: EC2 refused, and the last type of a group of several.
     """
-    *others, last = types_of(call, fields)
+    *others, last = types_in_turn(call, fields, subnet)
     for instance_type in others:
         with suppress(LaunchRefused):
             return _launch(call, fields, instance_type, subnet, tags)

@@ -2,10 +2,11 @@
 
 API reference, InstancesDistribution: on demand by the strategy `prioritized`, the first of the
 overrides first, and the next one for what that cannot fulfil; on Spot
-`capacity-optimized-prioritized`, which follows the order as far as capacity lets it. User guide,
-"Auto Scaling groups with multiple instance types and purchase options". From memory: the words that
-refuse a launch template for Spot. Inferred: the next type is tried whatever EC2 said of the one
-before; on Spot, capacity always lets it follow the order.
+`capacity-optimized-prioritized`, which follows the order as far as capacity lets it, or
+`price-capacity-optimized`, which takes the cheapest of the types with the most capacity. User
+guide, "Auto Scaling groups with multiple instance types and purchase options". From memory: the
+words that refuse a launch template for Spot. Inferred: the next type is tried whatever EC2 said of
+the one before; on Spot, all types have the same capacity, so that the order or the price decides.
 """
 
 from collections.abc import Mapping
@@ -14,9 +15,15 @@ from typing import Any
 from embedded_aws.actions import Call, Row
 from embedded_aws.autoscaling.refusals import bad_template, invalid, unsupported
 from embedded_aws.ec2.launch_templates import template_data
+from embedded_aws.ec2.spot_prices import price_now
+from embedded_aws.ec2.zones import zone_of
 
 POLICY = "MixedInstancesPolicy"
-_ON_DEMAND, _SPOT = "prioritized", "capacity-optimized-prioritized"
+_ON_DEMAND, _SPOT, _CHEAPEST = (
+    "prioritized",
+    "capacity-optimized-prioritized",
+    "price-capacity-optimized",
+)
 # With it, all instances above the base are on demand, or none of them.
 _SHARE = "OnDemandPercentageAboveBaseCapacity"
 _DISTRIBUTION = ("OnDemandAllocationStrategy", _SHARE, "SpotAllocationStrategy", "SpotMaxPrice")
@@ -38,8 +45,23 @@ def with_template(policy: Row, template: Row) -> Row:
     return {**policy, "LaunchTemplate": changed}
 
 
+def types_in_turn(call: Call, fields: Row, subnet: Any) -> list[str]:
+    """Return the instance types of a group in the order in which they are tried in a subnet.
+
+    Raises:
+        Refusal: neither the policy nor the launch template has one.
+    """
+    types = types_of(call, fields)
+    distribution = fields.get(POLICY, {}).get("InstancesDistribution", {})
+    if distribution.get("SpotAllocationStrategy") != _CHEAPEST:
+        return types
+    zone = zone_of(call.region, subnet.availability_zone)
+    assert zone
+    return sorted(types, key=lambda each: price_now(call.account, call.region, each, zone[1]))
+
+
 def types_of(call: Call, fields: Row) -> list[str]:
-    """Return the instance types of a group in the order in which they are tried.
+    """Return the instance types of a group in the order in which it names them.
 
     Raises:
         Refusal: neither the policy nor the launch template has one.
@@ -87,12 +109,14 @@ def check_policy(call: Call, policy: Row) -> None:
             raise unsupported(f"{name} {value}")
     if (share := _on_demand_share(policy)) not in (0, 100):
         raise unsupported(f"{_SHARE} {share}, between 0 and 100,")
-    name, wanted = (
-        ("OnDemandAllocationStrategy", _ON_DEMAND) if share else ("SpotAllocationStrategy", _SPOT)
+    name, followed = (
+        ("OnDemandAllocationStrategy", (_ON_DEMAND,))
+        if share
+        else ("SpotAllocationStrategy", (_SPOT, _CHEAPEST))
     )
     # API reference: `prioritized` is the default of groups without InstanceRequirements, and
     # `lowest-price` that of Spot.
-    if distribution.get(name, _ON_DEMAND) != wanted:
+    if distribution.get(name, _ON_DEMAND) not in followed:
         raise unsupported(f"{name} {distribution.get(name, 'lowest-price')}")
     specification = policy["LaunchTemplate"]["LaunchTemplateSpecification"]
     market = template_data(call, specification).get("InstanceMarketOptions", {})

@@ -10,11 +10,11 @@ from ipaddress import ip_network
 
 from embedded_aws.actions import Call, Refusal
 from embedded_aws.ec2 import held_capacity
-from embedded_aws.ec2.instance_types import offering_zone_ids, require
+from embedded_aws.ec2.instance_types import Record, offering_zone_ids, require
 from embedded_aws.ec2.interfaces_in_use import interfaces
 from embedded_aws.ec2.launch_templates import TemplateData
 from embedded_aws.ec2.network_interfaces import check_interfaces, check_primary, kind_of
-from embedded_aws.ec2.refusals import invalid_combination
+from embedded_aws.ec2.refusals import invalid_combination, invalid_value
 from embedded_aws.ec2.subnets import check_groups, subnet_of
 from embedded_aws.ec2.zones import zone_names
 
@@ -37,6 +37,7 @@ def check_launch(
         Refusal: as EC2 does.
     """
     record = require(instance_type)
+    _check_architecture(call, record, data)
     specified = data.get("NetworkInterfaces", [])
     check_interfaces(specified, record)
     check_primary(specified)
@@ -65,6 +66,27 @@ def check_launch(
         raise Refusal(
             "InsufficientFreeAddressesInSubnet",
             f"Insufficient free addresses in subnet '{subnet.id}'.",
+        )
+
+
+def _check_architecture(call: Call, record: Record, data: TemplateData) -> None:
+    """Refuse an AMI of another CPU architecture than the type's.
+
+    As others have seen it: skypilot, issue 6315.
+
+    Raises:
+        Refusal: in EC2's words.
+    """
+    ami = call.backend("ec2").amis.get(data.get("ImageId"))
+    architectures = record["ProcessorInfo"]["SupportedArchitectures"]
+    # moto registers an AMI without one where none is given.
+    if ami and ami.architecture and ami.architecture not in architectures:
+        raise invalid_value(
+            f"The architecture '{architectures[-1]}' of the specified instance type does not match "
+            f"the architecture '{ami.architecture}' of the specified AMI. Specify an instance type "
+            "and an AMI that have matching architectures, and try again. You can use "
+            "'describe-instance-types' or 'describe-images' to discover the architecture of the "
+            "instance type or AMI."
         )
 
 

@@ -8,7 +8,7 @@ wants a GPU type names it). AMIs are those of Amazon Linux 2023.
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal, Row
@@ -18,6 +18,8 @@ from embedded_aws.eks.calls import invalid, unsupported
 
 _DEFAULT_TYPE, _DEFAULT_AMI = "t3.medium", "AL2023_x86_64_STANDARD"
 _DISK_GIB = 20
+# API reference, CreateNodegroup: 0 to 20.
+_MOST_TYPES = 20
 _AMIS = {
     "AL2023_x86_64_STANDARD": "x86_64/standard",
     "AL2023_x86_64_NVIDIA": "x86_64/nvidia",
@@ -96,27 +98,28 @@ def check_template(given: Mapping[str, Any], template: Row, *, named: bool) -> N
         raise invalid("A launch template for a Capacity Block needs capacityType CAPACITY_BLOCK.")
 
 
-def instance_type_of(given: Mapping[str, Any], template: Row) -> str:
-    """Return the instance type of a node group.
+def instance_types_of(given: Mapping[str, Any], template: Row) -> list[str]:
+    """Return the instance types of a node group, in their order.
 
     Raises:
-        Refusal: there is no such type, or the request has several.
+        Refusal: one of them does not exist, or they are too many.
     """
     types = given.get("instanceTypes") or [template.get("InstanceType", _DEFAULT_TYPE)]
-    if len(types) > 1:
-        raise unsupported("several instanceTypes of a node group")
+    if len(types) > _MOST_TYPES:
+        raise invalid(f"A node group has at most {_MOST_TYPES} instance types.")
     try:
-        require(types[0])
+        for each in types:
+            require(each)
     except Refusal as error:
         raise invalid(error.message) from error
-    return str(types[0])
+    return [str(each) for each in types]
 
 
-def ami_type_of(given: Mapping[str, Any], template: Row, instance_type: str) -> str:
+def ami_type_of(given: Mapping[str, Any], template: Row, types: Sequence[str]) -> str:
     """Return the AMI type of a node group.
 
     Raises:
-        Refusal: the instance type does not run it, or the embedded AWS does not have it.
+        Refusal: an instance type does not run it, or the embedded AWS does not have it.
     """
     if template.get("ImageId"):
         return "CUSTOM"
@@ -125,11 +128,14 @@ def ami_type_of(given: Mapping[str, Any], template: Row, instance_type: str) -> 
         raise invalid(f"Requested amiType {asked} is not supported since Kubernetes 1.33")
     if asked not in _AMIS:
         raise unsupported(f"the AMI type {asked}")
-    architectures = require(instance_type)["ProcessorInfo"]["SupportedArchitectures"]
-    if _AMIS[asked].partition("/")[0] not in architectures:
-        raise invalid(
-            f"[{instance_type}] is not a valid instance type for requested amiType {asked}"
-        )
+    architecture = _AMIS[asked].partition("/")[0]
+    if others := [
+        each
+        for each in types
+        if architecture not in require(each)["ProcessorInfo"]["SupportedArchitectures"]
+    ]:
+        listed = ", ".join(others)
+        raise invalid(f"[{listed}] is not a valid instance type for requested amiType {asked}")
     return str(asked)
 
 
@@ -143,7 +149,7 @@ def copy_of(
         group: the node group.
         cluster: its cluster.
         template: the data of the user's template.
-        instance_type: of the nodes.
+        instance_type: of the nodes, or the first of several.
         profile: name of the instance profile with the node role.
     """
     data = {
@@ -162,7 +168,8 @@ def copy_of(
         data["UserData"] = str(template["UserData"])
     else:
         data.pop("UserData", None)  # where there is none, moto has the key with None
-    if group["capacityType"] == "SPOT":
+    # That of several types says in its Auto Scaling group how they are bought.
+    if group["capacityType"] == "SPOT" and len(group.get("instanceTypes", ())) < 2:
         data["InstanceMarketOptions"] = {"MarketType": "spot"}
     if not template.get("BlockDeviceMappings") and "diskSize" in group:
         volume = {"VolumeSize": group["diskSize"], "VolumeType": "gp3"}

@@ -104,7 +104,7 @@ def update_nodegroup_version(call: Call) -> dict[str, Any]:
         **{name: given[name] for name in ("version", "releaseVersion") if name in given},
     }
     nodegroup_templates.check_template(request, template, named=shown is not None)
-    instance_type = nodegroup_templates.instance_type_of(request, template)
+    types = nodegroup_templates.instance_types_of(request, template)
     version = given.get("version", cluster["version"])
     if tuple(map(int, version.split("."))) > tuple(map(int, cluster["version"].split("."))):
         raise invalid(f"Version {version} is newer than the cluster's {cluster['version']}")
@@ -120,7 +120,7 @@ def update_nodegroup_version(call: Call) -> dict[str, Any]:
 
     def finish() -> Row | None:
         return _replace_nodes(
-            call, group, {**group, **later_fields, "instanceType": instance_type}, template
+            call, group, {**group, **later_fields, "instanceType": types[0]}, template
         )
 
     update = start_update(
@@ -169,7 +169,7 @@ def _replace_nodes(call: Call, group: Row, updated: Row, template: Row) -> Row |
     def launch_from(version: str) -> None:
         autoscaling.update_auto_scaling_group(
             AutoScalingGroupName=scaling_group,
-            LaunchTemplate={"LaunchTemplateName": name, "Version": version},
+            **nodegroup_resources.launched_from(group, version),
         )
 
     try:

@@ -49,8 +49,8 @@ def create_nodegroup(call: Call) -> dict[str, Any]:
     _check_subnets(call, cluster, given["subnets"])
     template, shown = nodegroup_templates.user_template(call, given.get("launchTemplate"))
     nodegroup_templates.check_template(given, template, named=shown is not None)
-    instance_type = nodegroup_templates.instance_type_of(given, template)
-    ami_type = nodegroup_templates.ami_type_of(given, template, instance_type)
+    types = nodegroup_templates.instance_types_of(given, template)
+    ami_type = nodegroup_templates.ami_type_of(given, template, types)
     arn = call.arn("eks", f"nodegroup/{cluster['name']}/{name}/{mock_random.uuid4()}")
     now = datetime.now(UTC)
     group: Row = {
@@ -74,12 +74,12 @@ def create_nodegroup(call: Call) -> dict[str, Any]:
         **({"launchTemplate": shown} if shown else {"diskSize": given.get("diskSize", 20)}),
         "copyName": nodegroup_resources.new_name(),
         "copyVersion": "1",
-        "instanceType": instance_type,
+        "instanceType": types[0],
         "madeEntry": False,
         "refusal": "",
     }
     if "InstanceType" not in template:
-        group["instanceTypes"] = [instance_type]
+        group["instanceTypes"] = types
     nodegroups(call)[arn] = group
     roles.make_service_role(call, _SERVICE, "AWSServiceRoleForAmazonEKSNodegroup")
     _make(call, group, cluster, template)
@@ -179,7 +179,7 @@ def _make(call: Call, group: Row, cluster: Row, template: Row) -> None:
     )
     try:
         nodegroup_resources.put_template(call, name, group, data)
-        nodegroup_resources.make_scaling_group(call, group, name)
+        nodegroup_resources.make_scaling_group(call, group)
     except ClientError as error:
         group["refusal"] = error.response["Error"]["Message"]
 
