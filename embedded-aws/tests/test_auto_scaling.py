@@ -1,7 +1,7 @@
 """Auto Scaling groups of servers: when launches are tried again, and time-outs pass."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import pytest
@@ -25,14 +25,16 @@ def fast_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
         yield aws
 
 
-def create_group(aws: EmbeddedAws, **market: object) -> Callable[[], list[str]]:
+def create_group(
+    aws: EmbeddedAws, *, rebalance: bool = False, market: Mapping[str, object] | None = None
+) -> Callable[[], list[str]]:
     """Create a group of two, and return what gives the ids of its instances."""
     ec2, autoscaling = aws.client("ec2"), aws.client("autoscaling")
     vpc = ec2.create_vpc(CidrBlock="10.20.0.0/16")["Vpc"]["VpcId"]
     subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.20.0.0/20", AvailabilityZoneId="usw2-az4")[
         "Subnet"
     ]["SubnetId"]
-    data = {"ImageId": AMAZON_LINUX, "InstanceType": "trn1.32xlarge", **market}
+    data = {"ImageId": AMAZON_LINUX, "InstanceType": "trn1.32xlarge", **(market or {})}
     ec2.create_launch_template(LaunchTemplateName="nodes", LaunchTemplateData=data)
     autoscaling.create_auto_scaling_group(
         AutoScalingGroupName="nodes",
@@ -40,6 +42,7 @@ def create_group(aws: EmbeddedAws, **market: object) -> Callable[[], list[str]]:
         MinSize=2,
         MaxSize=2,
         VPCZoneIdentifier=subnet,
+        CapacityRebalance=rebalance,
     )
 
     def ids() -> list[str]:
@@ -109,7 +112,7 @@ def test_a_node_that_ec2_takes_back_ends_after_two_minutes_and_is_replaced(
     fast_aws: EmbeddedAws,
 ) -> None:
     fast_aws.reset()
-    ids = create_group(fast_aws, **on_spot())
+    ids = create_group(fast_aws, market=on_spot())
     taken, other = ids()
 
     fast_aws.notify_spot(taken, "rebalance")
@@ -126,9 +129,84 @@ def test_a_node_that_ec2_takes_back_ends_after_two_minutes_and_is_replaced(
     assert ends(fast_aws)[other] == ("", "active", "fulfilled")
 
 
+def test_a_node_at_risk_is_replaced_before_it_ends_with_capacity_rebalancing(
+    fast_aws: EmbeddedAws,
+) -> None:
+    fast_aws.reset()
+    ids = create_group(fast_aws, rebalance=True, market=on_spot())
+    taken, other = ids()
+
+    fast_aws.notify_spot(taken, "rebalance")
+
+    until(lambda: taken not in ids())
+    [kept, new] = ids()
+    assert kept == other
+    described = fast_aws.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
+    assert described[0]["CapacityRebalance"]
+    ended, launched, *_ = fast_aws.client("autoscaling").describe_scaling_activities()["Activities"]
+    assert launched["Description"] == f"Launching a new EC2 instance: {new}"
+    assert ended["Description"] == f"Terminating EC2 instance: {taken}"
+    for each in (ended, launched):
+        assert "in response to an EC2 instance rebalance recommendation" in each["Cause"]
+
+
+def test_nodes_at_risk_are_replaced_one_after_the_other(fast_aws: EmbeddedAws) -> None:
+    fast_aws.reset()
+    ids = create_group(fast_aws, rebalance=True, market=on_spot())
+    before = ids()
+
+    fast_aws.fail(replace(SHORTAGE, count=None))
+    for each in before:
+        fast_aws.notify_spot(each, "rebalance")
+
+    fast_aws.fail()
+
+    until(lambda: not set(before) & set(ids()))
+    assert len(ids()) == 2
+    activities = fast_aws.client("autoscaling").describe_scaling_activities()["Activities"]
+    did = [
+        each["Description"].split()[0]
+        for each in reversed(activities)
+        if each["StatusCode"] == "Successful"
+    ]
+    assert did == ["Launching"] * 2 + ["Launching", "Terminating"] * 2
+
+
+def test_a_node_at_risk_stays_as_long_as_there_is_none_in_its_place(
+    fast_aws: EmbeddedAws,
+) -> None:
+    fast_aws.reset()
+    ids = create_group(fast_aws, rebalance=True, market=on_spot())
+    before = ids()
+    fast_aws.fail(replace(SHORTAGE, count=None))
+
+    fast_aws.notify_spot(before[0], "rebalance")
+
+    autoscaling = fast_aws.client("autoscaling")
+    until(
+        lambda: any(
+            each["StatusCode"] == "Failed"
+            for each in autoscaling.describe_scaling_activities()["Activities"]
+        )
+    )
+    assert ids() == before
+
+
+def test_a_node_that_ec2_takes_back_is_replaced_before_its_end_with_capacity_rebalancing(
+    clean_aws: EmbeddedAws,
+) -> None:
+    ids = create_group(clean_aws, rebalance=True, market=on_spot())
+    before = ids()
+
+    clean_aws.notify_spot(before[0])
+
+    until(lambda: len(ids()) == 3)
+    assert ends(clean_aws)[before[0]][1:] == ("active", "marked-for-termination")
+
+
 def test_a_price_above_the_highest_ends_nodes_and_launches_none(fast_aws: EmbeddedAws) -> None:
     fast_aws.reset()
-    ids = create_group(fast_aws, **on_spot(MaxPrice="9"))
+    ids = create_group(fast_aws, market=on_spot(MaxPrice="9"))
     before = ids()
 
     fast_aws.set_spot_price("trn1.32xlarge", 9.5)

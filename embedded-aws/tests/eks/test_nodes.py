@@ -305,6 +305,69 @@ def test_a_node_goes_with_its_instance_and_another_comes(nodes: NodeBench) -> No
     assert [each["spec"]["providerID"] for each in registered(nodes)] != [first]
 
 
+@pytest.fixture
+def on_spot(nodes: NodeBench) -> NodeBench:
+    """What has a node on Spot, with a pod whose object stays when it is deleted."""
+    name = node(nodes, capacityType="SPOT")["metadata"]["name"]
+    kept = {"name": "kept", "finalizers": ["example.com/kept"]}
+    spec = {"nodeName": name, "containers": [{"name": "one", "image": "one"}]}
+    ask(nodes, "POST", "/api/v1/namespaces/default/pods", {"metadata": kept, "spec": spec})
+    return nodes
+
+
+def disrupted(nodes: NodeBench) -> list[str]:
+    """Return why the pod is disrupted, if it is."""
+    found = ask(nodes, "GET", "/api/v1/namespaces/default/pods/kept")["status"].get(
+        "conditions", []
+    )
+    return [each["reason"] for each in found if each["type"] == "DisruptionTarget"]
+
+
+def test_a_node_at_risk_is_drained_once_another_one_is_ready(on_spot: NodeBench) -> None:
+    [instance] = on_spot.instances()
+    on_spot.fail_launches("InsufficientInstanceCapacity", "there are none")
+
+    on_spot.bench.aws.notify_spot(instance["InstanceId"], "rebalance")
+
+    scaling = on_spot.described()["resources"]["autoScalingGroups"][0]["name"]
+    autoscaling = on_spot.bench.aws.client("autoscaling")
+    until(
+        lambda: any(
+            each["StatusCode"] == "Failed"
+            for each in autoscaling.describe_scaling_activities(AutoScalingGroupName=scaling)[
+                "Activities"
+            ]
+        )
+    )
+    [there] = registered(on_spot)
+    assert "unschedulable" not in there["spec"]
+    assert disrupted(on_spot) == []
+
+    on_spot.bench.aws.fail()
+
+    until(lambda: len(on_spot.instances()) == 2)
+    until(lambda: disrupted(on_spot) == ["EvictionByEvictionAPI"])
+    until(lambda: instance["InstanceId"] not in [i["InstanceId"] for i in on_spot.instances()])
+    [new] = on_spot.instances()
+    until(
+        lambda: (
+            [each["spec"].get("providerID", "")[-19:] for each in registered(on_spot)]
+            == [new["InstanceId"]]
+        )
+    )
+
+
+def test_a_node_that_ec2_takes_back_is_drained_at_once(on_spot: NodeBench) -> None:
+    [instance] = on_spot.instances()
+    on_spot.fail_launches("InsufficientInstanceCapacity", "there are none")
+
+    on_spot.bench.aws.notify_spot(instance["InstanceId"], seconds=600)
+
+    until(lambda: disrupted(on_spot) == ["EvictionByEvictionAPI"])
+    assert [each["spec"].get("unschedulable") for each in registered(on_spot)] == [True]
+    on_spot.bench.aws.fail()
+
+
 def test_a_label_that_the_kubelet_refuses_lets_no_node_join(nodes: NodeBench) -> None:
     kubelet = {"flags": ["--node-labels=node-role.kubernetes.io/train=x"]}
 

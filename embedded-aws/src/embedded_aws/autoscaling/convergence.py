@@ -1,10 +1,13 @@
 """Keeping groups at their desired capacity.
 
 User guide: instances are spread over the subnets; where one cannot launch, another is tried; an
-instance that is terminated, stopped or set unhealthy is terminated and replaced. The words of
-causes are those of `activities`. Inferred: a failed launch is tried again after a minute; each
-instance is launched by itself, and the first that cannot be launched anywhere ends the attempt. A
-group sees at once that an instance has ended, where it takes AWS some minutes.
+instance that is terminated, stopped or set unhealthy is terminated and replaced. "Capacity
+Rebalancing": one that EC2 may take back is terminated once another one is healthy, until when the
+group may exceed its maximum. The words of causes are those of `activities`. Inferred: a failed
+launch is tried again after a minute; each instance is launched by itself, and the first that cannot
+be launched anywhere ends the attempt; the maximum is exceeded by a tenth, or by one instance, as
+where zones are rebalanced; what causes say of recommendations. A group sees at once that an
+instance has ended, where it takes AWS some minutes.
 """
 
 import threading
@@ -21,8 +24,14 @@ from embedded_aws.autoscaling.termination import first_to_go
 from embedded_aws.clock import seconds_here
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.ec2.service_launches import LaunchRefused
+from embedded_aws.ec2.spot_notices import notice_of
 from embedded_aws.ec2.subnets import subnet_of
-from embedded_aws.hooks import when_faults_changed, when_instance_ended
+from embedded_aws.hooks import (
+    when_faults_changed,
+    when_instance_changed,
+    when_instance_ended,
+    when_spot_noticed,
+)
 
 _TRY_AGAIN_SECONDS = 60
 # moto's instances know their groups by this attribute.
@@ -49,6 +58,7 @@ def converge(group: Group, request: str = "") -> None:
         replaced = _end_unhealthy(group)
         _scale_in(group, request)
         _scale_out(group, request, replaced)
+        _end_replaced(group)
 
 
 @when_faults_changed
@@ -101,10 +111,11 @@ def _end_unhealthy(group: Group) -> int:
 
 
 def _scale_in(group: Group, request: str) -> None:
-    before, surplus = len(group.members), len(group.members) - group.desired
+    staying = _staying(group)
+    before, surplus = len(staying), len(staying) - group.desired
     if surplus <= 0 or not group.runs("Terminate"):
         return
-    chosen = first_to_go(group, surplus)
+    chosen = first_to_go(group, staying, surplus)
     cause = [request] if request else []
     if len(chosen) < surplus:
         activities.record(
@@ -129,11 +140,18 @@ def _scale_in(group: Group, request: str) -> None:
 
 
 def _scale_out(group: Group, request: str, replaced: int) -> None:
-    before = len(group.members)
+    before = len(_staying(group))
     if not group.runs("Launch"):
         return
-    for number in range(group.desired - before):
-        if number < replaced:
+    at_risk = len(group.members) - before
+    most = group.fields["MaxSize"] + (max(1, group.desired // 10) if at_risk else 0)
+    for number in range(min(group.desired - before, most - len(group.members))):
+        if number < at_risk:
+            what = (
+                "an instance was launched in response to an EC2 instance rebalance recommendation."
+            )
+            cause = at_this_time(what)
+        elif number < at_risk + replaced:
             what = "an instance was launched in response to an unhealthy instance needing to be"
             cause = at_this_time(f"{what} replaced.")
         else:
@@ -143,6 +161,33 @@ def _scale_out(group: Group, request: str, replaced: int) -> None:
         if not _launch(group, cause):
             _later(group)
             return
+
+
+def _staying(group: Group) -> list[Member]:
+    """Return the instances that are not replaced because EC2 may take them back."""
+    at_risk = group.at_risk
+    return [member for member in group.members if member not in at_risk]
+
+
+def _end_replaced(group: Group) -> None:
+    """Terminate instances at risk in whose place others run; EC2 ends those that it takes back."""
+    at_risk = group.at_risk
+    if not (at_risk and group.runs("Terminate")):
+        return
+    ec2 = group.call.backend("ec2")
+    lasting = [
+        member
+        for member in group.members
+        if group.state_of(member) == "running"
+        if not notice_of(ec2.get_instance(member.instance_id)).terminate
+    ]
+    replaced = [
+        member for member in lasting if member in at_risk and (member.drained or not group.drains)
+    ][: max(0, len(lasting) - group.desired)]
+    for member in replaced:
+        what = "an instance was taken out of service in response to an EC2 instance rebalance"
+        record_end(group, member, at_this_time(f"{what} recommendation."))
+    end(group, replaced)
 
 
 def _launch(group: Group, cause: str) -> bool:
@@ -193,4 +238,13 @@ def _soon(group: Group) -> None:
 def _replace(instance: Any) -> None:
     """Look at a group again when an instance of it has ended, whoever ended it."""
     if group := getattr(instance, _GROUP, None):
+        _soon(group)
+
+
+@when_instance_changed
+@when_spot_noticed
+def _rebalance(instance: Any) -> None:
+    """Look at a group again when EC2 may take an instance of it back, or another one runs."""
+    group = getattr(instance, _GROUP, None)
+    if group and group.fields.get("CapacityRebalance"):
         _soon(group)

@@ -7,6 +7,7 @@ from typing import Any
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.autoscaling.refusals import invalid, unsupported_change
+from embedded_aws.ec2.spot_notices import notice_of
 
 # Held by whoever reads or changes groups: their instances end at any time.
 guard = threading.RLock()
@@ -24,6 +25,7 @@ class Member:
         facts: what Describe actions show of it that does not change.
         protected: scale-in leaves it alone.
         unhealthy: SetInstanceHealth said so.
+        drained: another service has drained it.
     """
 
     instance_id: str
@@ -31,6 +33,7 @@ class Member:
     facts: Mapping[str, Any]
     protected: bool
     unhealthy: bool = False
+    drained: bool = False
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -44,6 +47,7 @@ class Group:
         tags: by key, as DescribeAutoScalingGroups shows them.
         suspended: its suspended processes.
         owner: ARN of the compute environment of AWS Batch that launches its instances, if one does.
+        drains: another service drains an instance that is replaced, before it ends.
         refused_by: EC2's error code of the newest launch that failed; activities do not show it.
     """
 
@@ -53,6 +57,7 @@ class Group:
     tags: dict[str, Row] = field(default_factory=dict)
     suspended: list[str] = field(default_factory=list)
     owner: str | None = None
+    drains: bool = False
     refused_by: str = ""
 
     @property
@@ -86,6 +91,18 @@ class Group:
             if instance.id == member.instance_id:
                 return str(instance.state)
         return "terminated"
+
+    @property
+    def at_risk(self) -> list[Member]:
+        """The instances on Spot that it replaces because EC2 takes them back, or may do so."""
+        if not self.fields.get("CapacityRebalance"):
+            return []
+        noticed = {
+            instance.id
+            for instance in self.call.backend("ec2").all_instances()
+            if (notice := notice_of(instance)).rebalance or notice.terminate
+        }
+        return [member for member in self.members if member.instance_id in noticed]
 
     def is_healthy(self, member: Member) -> bool:
         """Return whether an instance passes its health checks.

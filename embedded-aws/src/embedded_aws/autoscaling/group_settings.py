@@ -30,7 +30,8 @@ DEFAULTS: Mapping[str, Any] = {
     "TerminationPolicies": ["Default"],
 }
 _OTHERS = (
-    *("AvailabilityZones", "Context", "DefaultInstanceWarmup", "DesiredCapacity"),
+    *("AvailabilityZones", "CapacityRebalance", "Context", "DefaultInstanceWarmup"),
+    "DesiredCapacity",
     *("LaunchTemplate", "MaxSize", "MinSize", POLICY, "PlacementGroup"),
     *("ServiceLinkedRoleARN", "SkipZonalShiftValidation", "VPCZoneIdentifier"),
 )
@@ -40,7 +41,6 @@ _ONE_OF = (
 )
 # The only values of these, beside none, with which nothing else happens than without them.
 _NEUTRAL: Mapping[str, Any] = {
-    "CapacityRebalance": False,
     "DeletionProtection": "none",
     "DesiredCapacityType": "units",
     "HealthCheckType": "EC2",

@@ -5,7 +5,7 @@ their order; those that are protected stay. Documented: the default takes those 
 template first; inferred: then the oldest, where AWS takes the one closest to its next billing hour.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from embedded_aws.autoscaling.group import Group, Member
@@ -43,11 +43,11 @@ def check_policies(policies: list[str]) -> None:
             raise unsupported(f"the TerminationPolicies {policy}")
 
 
-def first_to_go(group: Group, count: int) -> list[Member]:
+def first_to_go(group: Group, among: Collection[Member], count: int) -> list[Member]:
     """Return the instances that a group terminates, fewer than asked if others are protected."""
     chosen: list[Member] = []
     while len(chosen) < count:
-        left = [member for member in group.members if member not in chosen]
+        left = [member for member in among if member not in chosen]
         candidates = [member for member in left if not member.protected]
         if not candidates:
             break

@@ -4,8 +4,7 @@ Kubernetes, "Nodes" and "Node heartbeats": a node registers itself, and renews i
 seconds; without it, the controllers take the node for lost. Its "Cloud Controller Manager": a node
 whose instance is gone is deleted. amazon-eks-ami: a node has the name of its instance's private
 DNS. Kubernetes, "Network Plugins": a node is ready once the plugin of the pods' network is there,
-which a pod of the VPC CNI puts there. EKS user guide, "Managed node groups": a Spot node that EC2
-takes back is drained. Inferred: a boot takes a minute.
+which a pod of the VPC CNI puts there. Inferred: a boot takes a minute.
 """
 
 import socket
@@ -16,8 +15,8 @@ from pathlib import Path
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.clock import seconds_here
-from embedded_aws.ec2.spot_notices import notice_of
 from embedded_aws.eks.calls import guard
+from embedded_aws.eks.drains import Drains
 from embedded_aws.eks.kubelet_port import KUBELET_PORT, KubeletPort
 from embedded_aws.eks.node_machines import Machine
 from embedded_aws.eks.node_objects import (
@@ -39,7 +38,6 @@ _BOOT_SECONDS = 60
 _HEARTBEAT_SECONDS = 10
 _LEASE_SECONDS = 40
 _NODES = "/api/v1/nodes"
-_PODS_OF = "/api/v1/pods?fieldSelector=spec.nodeName="
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 _MERGE = "application/merge-patch+json"
 _APPLY = "application/apply-patch+yaml"
@@ -65,7 +63,7 @@ class Kubelets:
         self._seen: dict[str, float] = {}
         self._renewed: dict[str, float] = {}
         self._machines: dict[str, Machine] = {}
-        self._drained: set[str] = set()
+        self._drains = Drains(call, cluster, client)
         # Read by whoever waits for the nodes of a group: instances whose nodes take pods.
         cluster["ready"] = set()
         self._pods = Pods(client, call, cluster)
@@ -90,11 +88,10 @@ class Kubelets:
             elif now - self._renewed[instance_id] >= _HEARTBEAT_SECONDS:
                 self._renew(machine.instance.private_dns_name)
                 self._renewed[instance_id] = now
-            if machine and notice_of(machine.instance).terminate:
-                self._drain(machine)
         machines = self._machines.values()
         self._pods.look({each.instance.private_dns_name: each for each in machines})
         self._note_networks()
+        self._drains.look(self._machines)
 
     def reach(self, address: str, port: int) -> socket.socket | None:
         """Return a connection to a kubelet or a pod, or None if nothing listens there."""
@@ -155,26 +152,6 @@ class Kubelets:
         if taints:
             # Merges the list by keys, so that no controller's taint is put back.
             self._client.call("PATCH", path, {"spec": {"taints": taints}}, content_type=_STRATEGIC)
-
-    def _drain(self, machine: Machine) -> None:
-        """Let a node take no more pods, and evict those that no DaemonSet keeps there."""
-        name = machine.instance.private_dns_name
-        if machine.instance.id in self._drained:
-            return
-        cordon = {"spec": {"unschedulable": True}}
-        self._client.call("PATCH", f"{_NODES}/{name}", cordon, content_type=_MERGE)
-        for pod in self._client.call("GET", f"{_PODS_OF}{name}")["items"]:
-            metadata = pod["metadata"]
-            owners = {each["kind"] for each in metadata.get("ownerReferences", [])}
-            if "DaemonSet" not in owners:
-                eviction = {
-                    "apiVersion": "policy/v1",
-                    "kind": "Eviction",
-                    "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
-                }
-                path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
-                self._client.call("POST", f"{path}/eviction", eviction)
-        self._drained.add(machine.instance.id)
 
     def _renew(self, name: str) -> None:
         now = datetime.now(UTC).strftime(_MICRO_TIME)

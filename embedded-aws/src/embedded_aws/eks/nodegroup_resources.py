@@ -2,9 +2,10 @@
 
 EKS user guide, "Simplify node lifecycle with managed node groups": an Auto Scaling group, called
 eks-NODEGROUP-UUID, and its tags; instance types in their order on demand, and by the strategy
-`price-capacity-optimized` on Spot. AWSServiceRoleForAmazonEKSNodegroup, as AWS publishes its
-policy: that EKS makes an instance profile and a launch template called eks-UUID, too. All are made
-by the ordinary APIs. Inferred: only a group of several types has a mixed instances policy.
+`price-capacity-optimized` with Capacity Rebalancing on Spot. AWSServiceRoleForAmazonEKSNodegroup,
+as AWS publishes its policy: that EKS makes an instance profile and a launch template called
+eks-UUID, too. All are made by the ordinary APIs. Inferred: only a group of several types has a
+mixed instances policy.
 """
 
 from collections.abc import Mapping
@@ -13,9 +14,11 @@ from typing import Any
 from moto.moto_api._internal import mock_random
 
 from embedded_aws.actions import Call, Row
+from embedded_aws.autoscaling.group import groups
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.cloudformation.handlers.tags import tag_list
 from embedded_aws.ec2.launch_templates import template_data
+from embedded_aws.eks.tables import cluster_of
 
 
 def new_name() -> str:
@@ -62,10 +65,14 @@ def make_scaling_group(call: Call, group: Row) -> None:
         MaxSize=sizes["maxSize"],
         DesiredCapacity=sizes["desiredSize"],
         VPCZoneIdentifier=",".join(group["subnets"]),
+        CapacityRebalance=group["capacityType"] == "SPOT",
         Tags=[
             {"Key": key, "Value": value, "PropagateAtLaunch": True} for key, value in tags.items()
         ],
     )
+    # Nothing drains the nodes of a cluster without an API server.
+    made = groups(call)[scaling_group_of(group)]
+    made.drains = "ready" in cluster_of(call, cluster)
 
 
 def launched_from(group: Row, version: str) -> Row:

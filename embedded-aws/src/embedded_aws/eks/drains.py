@@ -1,0 +1,93 @@
+"""Draining the nodes on Spot that EC2 takes back, or may take back.
+
+EKS user guide, "Managed node groups": a node that EC2 may take back is cordoned and drained once
+another one is ready in its place, and at once when EC2 says that it takes it; one that is not
+drained after 15 minutes is terminated all the same. Kubernetes, "Safely drain a node": pods are
+evicted, but those of DaemonSets.
+"""
+
+import time
+from collections.abc import Mapping
+
+from embedded_aws.actions import Call, Row
+from embedded_aws.autoscaling.draining import let_go
+from embedded_aws.clock import seconds_here
+from embedded_aws.ec2.spot_notices import notice_of
+from embedded_aws.eks.node_machines import Machine
+from embedded_aws.eks.nodegroup_resources import scaling_group_of
+from embedded_aws.kubernetes.client import ApiClient
+
+_LONGEST_SECONDS = 900
+_PODS_OF = "/api/v1/pods?fieldSelector=spec.nodeName="
+_MERGE = "application/merge-patch+json"
+
+
+class Drains:
+    """Drains the nodes of one cluster.
+
+    Args:
+        call: in whose account and region.
+        cluster: it.
+        client: an administrator's, of its API server.
+    """
+
+    def __init__(self, call: Call, cluster: Row, client: ApiClient) -> None:
+        self._call = call
+        self._cluster = cluster
+        self._client = client
+        # Until when the pods of drained nodes may end, by instance.
+        self._until: dict[str, float] = {}
+
+    def look(self, machines: Mapping[str, Machine]) -> None:
+        """Drain the nodes of which EC2 has said something, and let their groups end them.
+
+        Args:
+            machines: of the nodes that there are, by instance.
+
+        Raises:
+            ApiRefusal: the API server does not do it.
+            OSError: it does not answer.
+        """
+        for instance_id, machine in machines.items():
+            notice = notice_of(machine.instance)
+            if instance_id in self._until:
+                if not self._pods(machine) or time.monotonic() > self._until[instance_id]:
+                    let_go(self._call, scaling_group_of(machine.group), instance_id)
+            elif notice.terminate or (notice.rebalance and self._is_one_more(machine, machines)):
+                self._drain(machine)
+                self._until[instance_id] = time.monotonic() + seconds_here(_LONGEST_SECONDS)
+
+    def _is_one_more(self, machine: Machine, machines: Mapping[str, Machine]) -> bool:
+        """Return whether the group of a node has enough that are ready without it."""
+        ready = [
+            each
+            for each in self._cluster["ready"] - self._until.keys()
+            if machines[each].group["nodegroupArn"] == machine.group["nodegroupArn"]
+        ]
+        wanted: int = machine.group["scalingConfig"]["desiredSize"]
+        return len(ready) > wanted
+
+    def _pods(self, machine: Machine) -> list[Row]:
+        """Return the pods of a node that a drain evicts."""
+        found = self._client.call("GET", f"{_PODS_OF}{machine.instance.private_dns_name}")
+        return [
+            pod
+            for pod in found["items"]
+            if "DaemonSet"
+            not in {each["kind"] for each in pod["metadata"].get("ownerReferences", [])}
+        ]
+
+    def _drain(self, machine: Machine) -> None:
+        """Let a node take no more pods, and evict those that are there."""
+        node = f"/api/v1/nodes/{machine.instance.private_dns_name}"
+        cordon = {"spec": {"unschedulable": True}}
+        self._client.call("PATCH", node, cordon, content_type=_MERGE)
+        for pod in self._pods(machine):
+            metadata = pod["metadata"]
+            eviction = {
+                "apiVersion": "policy/v1",
+                "kind": "Eviction",
+                "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
+            }
+            path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
+            self._client.call("POST", f"{path}/eviction", eviction)
