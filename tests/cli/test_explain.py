@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -337,6 +338,66 @@ def test_a_plot_without_any_price_is_refused(explained: Callable[..., Any]) -> N
     assert "no price of storage in us-east-2 is known; trainshed cost sync asks" in answer.err
 
 
+def words_of(picture: str) -> str:
+    return " ".join(ElementTree.parse(picture).getroot().itertext())
+
+
+@pytest.mark.parametrize(
+    ("day", "said"),
+    [("11-30", False), ("12-01", True), ("12-05", True), ("12-15", True), ("12-16", False)],
+)
+def test_a_plot_of_a_calendar_has_its_windows_the_gap_and_today(
+    explained: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, day: str, said: bool
+) -> None:
+    noon = datetime.fromisoformat(f"2126-{day}T12:00Z")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", f"{noon.timestamp():.0f}")
+
+    answer = explained(CALENDAR, "--plot", "plot.svg")
+
+    words = words_of("plot.svg")
+    assert "picture: plot.svg" in answer.err
+    assert "up to 4 x trn1.32xlarge" in words
+    assert "cr-0123456789abcdef0" in words and "2126-12-01 11:30" in words
+    assert "48.5 hours without before" in words
+    assert "boot, about 15 minutes" in words and "nodes end" in words
+    assert (f"today, 2126-{day}" in words) is said
+    assert "accelerators wait" not in words
+
+
+def test_the_nodes_of_reservations_do_not_end_in_a_plot(explained: Callable[..., Any]) -> None:
+    explained(CALENDAR.replace("capacity_block", "reservation"), "--plot", "plot.svg")
+
+    words = words_of("plot.svg")
+    assert "168 hours with nodes" in words and "nodes end" not in words
+
+
+@pytest.mark.parametrize(("region", "drawn"), [("us-west-2", True), ("us-east-2", False)])
+def test_a_plot_has_the_calendar_and_what_has_prices(
+    explained: Callable[..., Any], region: str, drawn: bool
+) -> None:
+    text = CALENDAR.replace("us-west-2", region).replace("usw2-az4", f"{region}b")
+    training = TRAINING[TRAINING.index("storage") :]
+
+    answer = explained(text + training, "--plot", "plot.svg")
+
+    words = words_of("plot.svg")
+    assert "picture: plot.svg" in answer.err
+    assert "48.5 hours without before" in words
+    assert ("time that accelerators wait" in words) is drawn
+
+
+def test_the_calendar_of_the_documents_is_what_the_command_draws(
+    explained: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1796256000")
+    page = (ROOT / "docs/calendar.md").read_text(encoding="utf-8")
+    text = page.partition("```yaml\n")[2].partition("```")[0]
+
+    explained(f"name: TrainCluster\nregion: us-west-2\n{text}", "--plot", "calendar.svg")
+
+    assert Path("calendar.svg").read_bytes() == (ROOT / "docs/images/calendar.svg").read_bytes()
+
+
 def test_the_plot_of_the_documents_is_what_the_command_draws(
     trainshed: Trainshed, tmp_path: Path
 ) -> None:
@@ -411,8 +472,8 @@ def test_from_another_directory_the_advice_leads_to_the_clusters(
         (["train", "-c", "nowhere/*.yaml"], "'nowhere/*.yaml' names no file"),
         (["--svg", "x.svg"], "--svg draws one node: name a cluster"),
         (["train", "--svg", "no/such/folder.svg"], "cannot be written: No such file"),
-        (["--plot", "x.svg"], "--plot draws one training: name a cluster"),
-        (["p4d", "--plot", "x.svg"], "a training: give training in clusters/p4d.yaml"),
+        (["--plot", "x.svg"], "--plot draws one cluster: name it"),
+        (["p4d", "--plot", "x.svg"], "give capacity.calendar or training in clusters/p4d.yaml"),
         (["train", "--plot", "x.pdf"], "x.pdf: a plot is a .png or .svg file; name it so"),
         (["train", "--plot", "no/such/folder.svg"], "cannot be written: No such file"),
         (["train", "--regio", "x"], "no such option: --regio"),

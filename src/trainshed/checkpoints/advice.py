@@ -65,6 +65,11 @@ class Advice:
     sizes: tuple[tuple[WrittenCheckpoint, ...], ...]
     cheapest: WrittenCheckpoint | None
 
+    @property
+    def has_prices(self) -> bool:
+        """The price of at least one size of a storage is known."""
+        return not all(each.unknown for sizes in self.sizes for each in sizes)
+
 
 def advise(plan: ClusterPlan, prices_of: Callable[[str], PriceList]) -> Advice | None:
     """Compare the storages for the checkpoints of a cluster's training; None without `training`.

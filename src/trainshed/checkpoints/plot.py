@@ -1,38 +1,24 @@
-"""A picture of the time that checkpoints take on each storage, against its price."""
+"""A panel with the time that checkpoints take on each storage, against its price."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from trainshed.checkpoints.advice import GOOD_LOSS, Advice, WrittenCheckpoint
-from trainshed.errors import TrainshedError
-from trainshed.files.figure import check_format, save
 from trainshed.plan import ClusterPlan
 
 
-def plot_storages(plan: ClusterPlan, advice: Advice, path: Path) -> None:
+def draw_storages(axes: Axes, plan: ClusterPlan, advice: Advice) -> None:
     """Draw what part of the time checkpoints take on storages, in sizes from small to large.
 
     Storages whose price is not known are named, and have no line.
 
     Args:
+        axes: where to.
         plan: the cluster.
         advice: on the checkpoints of its training.
-        path: of the picture; its ending, .png or .svg, names the format.
-
-    Raises:
-        TrainshedError: the ending is another, no price is known, or the file cannot be written.
     """
-    check_format(path)
-    if all(each.unknown for sizes in advice.sizes for each in sizes):
-        raise TrainshedError(
-            f"no price of storage in {plan.region} is known; trainshed cost sync asks AWS for them"
-        )
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.add_subplot()
     for sizes in advice.sizes:
         _draw(axes, sizes, "o-", markersize=4)
     for own in advice.own:
@@ -52,7 +38,6 @@ def plot_storages(plan: ClusterPlan, advice: Advice, path: Path) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(visible=True, alpha=0.3)
     axes.legend(fontsize=8)
-    save(figure, path)
 
 
 def _draw(

@@ -51,8 +51,8 @@ def explain_command(
     plot: Annotated[
         Path | None,
         typer.Option(
-            help="Also draw the time that checkpoints take against the price of storage, into this "
-            ".png or .svg file.",
+            help="Also draw the calendar, and the time that checkpoints take against the price of "
+            "storage, into this .png or .svg file.",
             metavar="FILE",
         ),
     ] = None,
@@ -69,15 +69,18 @@ def explain_command(
         if svg:
             raise TrainshedError("--svg draws one node: name a cluster")
         if plot:
-            raise TrainshedError("--plot draws one training: name a cluster")
+            raise TrainshedError("--plot draws one cluster: name it")
         _list(load_clusters(clusters, region), as_json)
         return
     plan = load_cluster(cluster, clusters, region)
     explained, advice = explain(plan), advise(plan, load_prices)
     # Prices are read where something is compared by them.
     moves = object_moves(plan, load_prices(plan.region)) if plan.bucket else ()
-    if plot and not advice:
-        raise TrainshedError(f"--plot draws a training: give training in {plan.where.file}")
+    if plot and not advice and not plan.capacity.calendar:
+        raise TrainshedError(
+            "--plot draws a calendar or a training: give capacity.calendar or training in "
+            f"{plan.where.file}"
+        )
     if as_json:
         interfaces = [asdict(row) for row in plan.interfaces]
         checkpoints = rounded(asdict(advice)) if advice else None
@@ -97,11 +100,11 @@ def explain_command(
             print_object_moves(moves)
     if svg:
         _write(svg, draw_node(plan))
-    if plot and advice:
+    if plot:
         with drawing(plot):
-            from trainshed.checkpoints.plot import plot_storages
+            from trainshed.explain.plot import plot_cluster
 
-            plot_storages(plan, advice, plot)
+            plot_cluster(plan, advice, plot)
     _exit(explained.findings)
 
 
