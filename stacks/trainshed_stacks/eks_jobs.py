@@ -50,7 +50,7 @@ def add_eks(
             service_cidr=services,
             labels=labels,
             taint=plan.pod.taint,
-            max_pods=plan.max_pods.count if expression else None,
+            max_pods=plan.max_pods.counts[cluster.instance.name] if expression else None,
         )
     else:
         add_node_config(
@@ -61,9 +61,10 @@ def add_eks(
             taint=plan.pod.taint,
             max_pods_expression=expression,
         )
+    others = [each.name for each in cluster.capacity.other_types]
     template = launch.template(
         image_id=launch.image_id,
-        instance_type=cluster.instance.name,
+        instance_type=None if others else cluster.instance.name,
         placement_group_name=launch.placement_group_name(),
         user_data=user_data,
         managed_group=True,
@@ -77,6 +78,7 @@ def add_eks(
         nodes=cluster.nodes.max,
         launch_template_id=template.launch_template_id,
         launch_template_version=template.latest_version,
+        instance_types=[cluster.instance.name, *others] if others else (),
         taint=plan.pod.taint,
         capacity=cluster.capacity.kind,
         repair=plan.repair,

@@ -20,6 +20,7 @@ def test_what_is_interchangeable_has_the_same_interfaces_devices_and_quotas() ->
         assert node_devices(one, rows) == node_devices(other, rows)
         assert one.on_demand_quota == other.on_demand_quota
         assert one.placement_strategies == other.placement_strategies
+        assert one.huge_pages_mib == other.huge_pages_mib
 
 
 def test_of_types_with_efa_these_are_interchangeable() -> None:

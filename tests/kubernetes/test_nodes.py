@@ -13,12 +13,11 @@ pytestmark = pytest.mark.server
 PLAN = NodesPlan(
     cluster="TrainCluster",
     count=2,
-    instance_type="dl1.24xlarge",
     zone="usw2-az4",
     kubernetes="1.35",
     devices={"habana.ai/gaudi": "8", "vpc.amazonaws.com/efa": "4"},
     sizes={"cpu": "94", "memory": "600Gi", "hugepages-2Mi": "10256Mi"},
-    max_pods=100,
+    max_pods={"dl1.24xlarge": 100},
     taint="habana.ai/gaudi",
 )
 SIZES = {
@@ -130,7 +129,7 @@ def test_what_nodes_say_of_themselves_is_compared(api_server: ApiServer) -> None
     plan = replace(
         PLAN,
         cluster="Elsewhere",
-        instance_type="p4d.24xlarge",
+        max_pods={"p4d.24xlarge": 100, "p4de.24xlarge": 100},
         zone="usw2-az1",
         taint="nvidia.com/gpu",
     )
@@ -138,10 +137,22 @@ def test_what_nodes_say_of_themselves_is_compared(api_server: ApiServer) -> None
     found = {(each.what, each.planned, each.found) for each in compare(api_server, plan)}
 
     assert found == {
-        ("instance type", "p4d.24xlarge", "dl1.24xlarge"),
+        ("instance type", "p4d.24xlarge or p4de.24xlarge", "dl1.24xlarge"),
         ("zone", "usw2-az1", "us-west-2d, usw2-az4"),
         ("taint", "nvidia.com/gpu", "habana.ai/gaudi"),
     }
+
+
+def test_a_node_takes_the_pods_of_its_own_type(api_server: ApiServer) -> None:
+    join(api_server, "Several")
+    types = {"g6e.8xlarge": 50, "dl1.24xlarge": 100}
+
+    as_planned = compare(api_server, replace(PLAN, cluster="Several", max_pods=types))
+    types["dl1.24xlarge"] = 60
+    other = compare(api_server, replace(PLAN, cluster="Several", max_pods=types))
+
+    assert as_planned == []
+    assert [(each.what, each.planned, each.found) for each in other] == [("pods", "60", "100")] * 2
 
 
 @pytest.mark.parametrize("zone", ["usw2-az4", "us-west-2d"])

@@ -13,6 +13,7 @@ from command_line import Answer, runner
 
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
 from embedded_aws.job_settings import JobSettings
 from trainshed.cli import main
 from trainshed.plan import load_fleet
@@ -167,6 +168,48 @@ def test_a_newer_version_reaches_the_cluster_and_all_its_nodes(
     assert {each["status"] for each in groups.values()} == {"ACTIVE"}
     assert groups["KubeControlPlane"]["version"] == "1.36"
     assert groups["KubeCluster"]["releaseVersion"] == ami
+
+
+def test_the_next_type_is_launched_for_nodes_that_the_first_has_no_capacity_for(
+    make_aws: Callable[[], EmbeddedAws],
+    make_templates: Callable[[str], Templates],
+    publish_ami: Callable[..., str],
+) -> None:
+    aws = make_aws()
+    make_role(aws)
+    publish_ami(aws, "nvidia/eks-1.35")
+    one = CLUSTER.replace("trn1.32xlarge", "p4d.24xlarge")
+    several = f"{one}capacity: {{instance_types: [p4d.24xlarge, p4de.24xlarge]}}\n"
+    templates = make_templates(several)
+    for name in STACKS[:2]:
+        aws.deploy(templates[name], stack_name=name)
+    aws.fail(
+        Fault(
+            service="ec2",
+            operation="RunInstances",
+            code="InsufficientInstanceCapacity",
+            count=1,
+            when={"InstanceType": "p4d.24xlarge"},
+        )
+    )
+
+    aws.deploy(templates["KubeCluster"], stack_name="KubeCluster")
+
+    group = node_groups(aws)["KubeCluster"]
+    assert (group["status"], group["instanceTypes"]) == (
+        "ACTIVE",
+        ["p4d.24xlarge", "p4de.24xlarge"],
+    )
+    tagged = [{"Name": "tag:eks:nodegroup-name", "Values": [group["nodegroupName"]]}]
+    found = aws.client("ec2").describe_instances(Filters=tagged)["Reservations"]
+    types = [each["InstanceType"] for entry in found for each in entry["Instances"]]
+    assert sorted(types) == ["p4d.24xlarge", "p4de.24xlarge"]
+
+    # CloudFormation makes the new group before it deletes the old one.
+    aws.deploy(make_templates(one)["KubeCluster"], stack_name="KubeCluster")
+
+    assert "instanceTypes" not in node_groups(aws)["KubeCluster"]
+    assert node_groups(aws)["KubeCluster"]["nodegroupName"] != group["nodegroupName"]
 
 
 def test_another_cluster_comes_to_a_control_plane_that_is_there(

@@ -20,6 +20,7 @@ from trainshed.explain.picture import draw_node
 from trainshed.interfaces import InterfaceKind, InterfaceProfile
 from trainshed.nodes.cells import ACCELERATORS, Cell
 from trainshed.orchestrators.eks.plan import EksPlan
+from trainshed.parts.nodes import nodes_part
 from trainshed.plan import ClusterPlan, Fleet, load_fleet, make_plan
 from trainshed.spec import ClusterSpec, SpecError
 
@@ -100,7 +101,7 @@ def test_pods_are_counted_where_efa_only_takes_a_slot_of_card_0() -> None:
     max_pods = eks_of(plan).max_pods
     assert max_pods.expression == "((default_enis - 1) * (ips_per_eni - 1)) + 2"
     # 50 addresses of the one interface, of which the node has the first, and two pods without.
-    assert max_pods.count == 51
+    assert max_pods.counts == {"p5.48xlarge": 51}
 
 
 @pytest.mark.parametrize("interfaces", ["eks", "ec2"])
@@ -110,11 +111,47 @@ def test_a_node_is_planned_to_take_the_pods_that_nodeadm_counts(name: str, inter
     max_pods = eks_of(planned(name, instance={**instance, "interfaces": interfaces})).max_pods
 
     found = lookup(name)
-    assert max_pods.count == most_pods(
+    assert max_pods.counts[name] == most_pods(
         {"kubelet": {"maxPodsExpression": max_pods.expression}},
         interfaces=found.network_cards[0].slots,
         addresses=found.ipv4_addresses_per_interface,
     )
+
+
+def test_pods_fit_on_the_smallest_of_several_types() -> None:
+    types = ["g6e.8xlarge", "g6.8xlarge"]
+
+    several = planned("g6e.8xlarge", capacity={"instance_types": types})
+    smallest = planned("g6.8xlarge")
+
+    assert eks_of(several).pod == eks_of(smallest).pod
+    [row] = [each for each in several.decisions if each.field == "pod of a job"]
+    assert "; of g6.8xlarge, which has the least for it" in row.reason
+    assert lookup("g6.8xlarge").memory_mib < lookup("g6e.8xlarge").memory_mib
+
+
+@pytest.mark.parametrize(
+    ("capacity", "reason"),
+    [
+        pytest.param({}, "for the nodes that EC2 has no capacity for, in this order", id="order"),
+        pytest.param(
+            {"spot": {}},
+            "not in this order: EKS launches those of the most capacity, and the cheapest of these",
+            id="spot",
+        ),
+    ],
+)
+def test_the_order_of_several_types_is_kept_on_demand_alone(
+    capacity: dict[str, object], reason: str
+) -> None:
+    types = ["p4d.24xlarge", "p4de.24xlarge"]
+
+    plan = planned("p4d.24xlarge", capacity={**capacity, "instance_types": types})
+
+    [row] = [each for each in plan.decisions if each.field == "other instance types"]
+    assert (row.value, row.reason) == ("p4de.24xlarge", reason)
+    [fact] = [each for each in nodes_part(plan).facts if each.name == "instance type"]
+    assert fact.value == f"p4d.24xlarge{' or ' if capacity else ', else '}p4de.24xlarge"
 
 
 def test_the_control_plane_has_a_small_subnet_in_another_zone(

@@ -146,16 +146,8 @@ WRONG = {
     ),
     "several types with AWS Batch": (
         text("p4d.24xlarge", added="capacity: {instance_types: [p4d.24xlarge, p4de.24xlarge]}"),
-        "a.yaml:4: capacity.instance_types: all nodes of a multi-node job of AWS Batch are of one "
-        "instance type; use orchestrator ec2",
-    ),
-    "several types with EKS": (
-        text(
-            "p4d.24xlarge",
-            added="orchestrator: eks\ncapacity: {instance_types: [p4d.24xlarge, p4de.24xlarge]}",
-        ),
-        "a.yaml:5: capacity.instance_types: the queue of a cluster with orchestrator eks counts "
-        "nodes of one instance type; use orchestrator ec2",
+        "a.yaml:4: capacity.instance_types: a multi-node job definition of AWS Batch names one "
+        "instance type, for all of its nodes; use orchestrator ec2 or eks",
     ),
     "another type that is first": (
         types("p4de.24xlarge, p4d.24xlarge"),

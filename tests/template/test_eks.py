@@ -38,7 +38,7 @@ SPEC = {
 
 @pytest.fixture(scope="module")
 def folder(synthesise: Synthesise) -> Path:
-    """The templates of three clusters: on demand, on a Capacity Block and on Spot."""
+    """The templates of clusters on demand, on a Capacity Block, on Spot, and of two types."""
     block = {
         "name": "BlockCluster",
         "instance": {"type": "p5.48xlarge", "nodes": {"max": 2}, "interfaces": "ec2"},
@@ -49,7 +49,13 @@ def folder(synthesise: Synthesise) -> Path:
         "kms_key": KEY,
     }
     spot = {"name": "SpotCluster", "capacity": {"spot": {}}, "storage": {}}
-    specs = [ClusterSpec.model_validate(each) for each in (SPEC, SPEC | block, SPEC | spot)]
+    several = {
+        "name": "ManyCluster",
+        "instance": {"type": "p4d.24xlarge", "nodes": {"max": 2}},
+        "capacity": {"spot": {}, "instance_types": ["p4d.24xlarge", "p4de.24xlarge"]},
+        "storage": {},
+    }
+    specs = [ClusterSpec.model_validate(SPEC | each) for each in ({}, block, spot, several)]
     return synthesise(plan_fleet(specs))
 
 
@@ -185,7 +191,7 @@ def test_access_entries_are_in_the_groups_that_kubernetes_gives_more_to(
 def test_what_kubernetes_has_is_beside_the_templates(folder: Path) -> None:
     files = {path.name: path.read_text() for path in (folder / "kube").iterdir()}
 
-    assert files.keys() == {"KubeCluster.yaml", "BlockCluster.yaml", "SpotCluster.yaml"}
+    assert files.keys() == {f"{each}Cluster.yaml" for each in ("Kube", "Block", "Spot", "Many")}
     kinds = re.findall("^kind: (.*)$", files["KubeCluster.yaml"], re.M)
     assert kinds[:3] == ["Namespace", "ConfigMap", "ServiceAccount"]
     assert kinds[-6:-4] == ["DaemonSet", "DaemonSet"]
@@ -315,6 +321,17 @@ def test_the_template_has_the_ami_and_the_group_says_nothing_of_it(
     assert group["UpdateConfig"] == {"MaxUnavailable": 1, "UpdateStrategy": "MINIMAL"}
     assert group["NodeRepairConfig"] == {"Enabled": True}
     assert "LatestVersionNumber" in text_of(group["LaunchTemplate"]["Version"])
+
+
+def test_the_group_names_several_types_and_the_template_none(
+    stacks: Mapping[str, Resources],
+) -> None:
+    data = only(stacks["ManyCluster"], "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
+    group = only(stacks["ManyCluster"], "AWS::EKS::Nodegroup")
+
+    assert not data.keys() & {"InstanceType", "InstanceMarketOptions"}
+    assert group["InstanceTypes"] == ["p4d.24xlarge", "p4de.24xlarge"]
+    assert group["CapacityType"] == "SPOT"
 
 
 def test_nodes_register_with_their_taint(stacks: Mapping[str, Resources]) -> None:

@@ -1,5 +1,7 @@
 """Managed groups of nodes of a cluster of Amazon EKS."""
 
+from collections.abc import Sequence
+
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks as eks
 from aws_cdk import aws_iam as iam
@@ -81,6 +83,7 @@ class AcceleratorNodes(Construct):
         nodes: int,
         launch_template_id: str,
         launch_template_version: str,
+        instance_types: Sequence[str] = (),
         taint: str,
         capacity: CapacityKind,
         repair: bool,
@@ -94,8 +97,12 @@ class AcceleratorNodes(Construct):
             role: of the nodes; it gets what every node of EKS needs.
             subnet: private subnet of all nodes.
             nodes: how many.
-            launch_template_id: template with the AMI, the type and the interfaces.
+            launch_template_id: template with the AMI, the interfaces, and the type unless
+                `instance_types` are given: EKS refuses both.
             launch_template_version: its number.
+            instance_types: several types, which have the interfaces of the template in common. On
+                demand EKS launches them in this order, as far as there is capacity; on Spot those
+                of the most capacity, and the cheapest of these.
             taint: key of the nodes' taint, which they register with, too.
             capacity: how nodes are bought.
             repair: a node that fails its checks is replaced.
@@ -115,6 +122,7 @@ class AcceleratorNodes(Construct):
             scaling_config=_Group.ScalingConfigProperty(
                 min_size=nodes, max_size=nodes, desired_size=nodes
             ),
+            instance_types=[*instance_types] or None,
             taints=[_Group.TaintProperty(key=taint, value=TAINT_VALUE, effect="NO_SCHEDULE")],
             update_config=_Group.UpdateConfigProperty(max_unavailable=1, update_strategy="MINIMAL"),
             node_repair_config=_Group.NodeRepairConfigProperty(enabled=repair),

@@ -25,24 +25,23 @@ class NodesPlan:
     Attributes:
         cluster: its name, as in the label of its nodes.
         count: how many there are.
-        instance_type: of each.
         zone: ID or name of their zone.
         kubernetes: minor version of Kubernetes that their kubelet has, for instance `1.35`.
         devices: what device plugins announce on each: exactly so many, by resource.
         sizes: what a pod of a job asks for beside devices, and no node may have less of: quantities
             of Kubernetes by resource.
-        max_pods: how many pods the kubelet of each takes: exactly so many.
+        max_pods: the types that their instances may have, and how many pods the kubelet of each
+            takes: exactly so many.
         taint: key of their taint.
     """
 
     cluster: str
     count: int
-    instance_type: str
     zone: str
     kubernetes: str
     devices: Mapping[str, str]
     sizes: Mapping[str, str]
-    max_pods: int
+    max_pods: Mapping[str, int]
     taint: str
 
 
@@ -149,10 +148,10 @@ def _of_node(plan: NodesPlan, node: KubernetesNode) -> Iterator[NodeDifference]:
             node=node.name, what=what, planned=planned, found=found, advice=advice
         )
 
-    if node.instance_type != plan.instance_type:
+    if node.instance_type not in plan.max_pods:
         yield differs(
             "instance type",
-            plan.instance_type,
+            " or ".join(plan.max_pods),
             node.instance_type or "not known",
             "deploy the cluster's stack: it replaces the nodes",
         )
@@ -187,8 +186,9 @@ def _of_node(plan: NodesPlan, node: KubernetesNode) -> Iterator[NodeDifference]:
                 found,
                 _SMALLER,
             )
-    if _amount(found := node.capacity.get(_PODS, "0")) != plan.max_pods:
-        yield differs(_PODS, str(plan.max_pods), found, _max_pods_advice(plan, _amount(found)))
+    most = plan.max_pods.get(node.instance_type)
+    if most is not None and _amount(found := node.capacity.get(_PODS, "0")) != most:
+        yield differs(_PODS, str(most), found, _max_pods_advice(most, _amount(found)))
 
 
 def _device_advice(resource: str, node: KubernetesNode) -> str:
@@ -200,10 +200,10 @@ def _device_advice(resource: str, node: KubernetesNode) -> str:
     )
 
 
-def _max_pods_advice(plan: NodesPlan, found: float) -> str:
+def _max_pods_advice(most: int, found: float) -> str:
     meaning = (
         "pods beyond the addresses of the node hang in ContainerCreating"
-        if found > plan.max_pods
+        if found > most
         else "the node takes fewer pods than it has addresses for"
     )
     return f"{meaning}; deploy the cluster's stack, and use an AMI that leaves maxPods alone"

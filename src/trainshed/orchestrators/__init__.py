@@ -62,6 +62,8 @@ class Traits:
         no_calendar: why its nodes are not launched into one block or reservation after another;
             None where they are.
         one_type: why its nodes are of one instance type; None where EC2 may launch another one.
+        spot_order: in which order several types are launched on Spot; None where it is that of the
+            cluster file, as far as capacity lets it.
         without: what its jobs do not do, for those who ask for it with a field of another one.
     """
 
@@ -81,6 +83,7 @@ class Traits:
     not_on_spot: str | None
     no_calendar: str | None
     one_type: str | None
+    spot_order: str | None
     without: str
 
     @property

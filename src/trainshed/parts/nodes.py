@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from trainshed.catalogue import ebs
 from trainshed.interfaces import efa_bandwidth
+from trainshed.orchestrators import traits
 from trainshed.parts.model import Charge, Fact, PartResources, PlannedPart
 from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.prices import (
@@ -27,6 +28,8 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
     most, least = plan.nodes.max, plan.nodes.min
     group = "cluster" if capacity.own_placement_group else capacity.placement_group_name
     version = f":{plan.ami.version}" if plan.ami.version else ""
+    on_spot = capacity.kind is CapacityKind.SPOT
+    between = " or " if on_spot and traits(plan.orchestrator).spot_order else ", else "
     kinds = Counter(row.kind for row in plan.interfaces)
     bandwidth = efa_bandwidth(instance, plan.interfaces)
     cards = PlannedPart(
@@ -55,7 +58,7 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
             Fact(name="nodes", value=str(most) if least == most else f"{least} to {most}"),
             Fact(
                 name="instance type",
-                value=", else ".join(each.name for each in (instance, *capacity.other_types)),
+                value=between.join(each.name for each in (instance, *capacity.other_types)),
             ),
             Fact(name="capacity", value=capacity.words),
             Fact(name="placement group", value=group or "none"),

@@ -36,8 +36,7 @@ class CapacityPlan:
             resource group of them.
         own_placement_group: create a cluster placement group.
         placement_group_name: an existing cluster placement group, the reservation's.
-        other_types: what EC2 launches where it has no capacity of the cluster's type, in order of
-            preference.
+        other_types: what EC2 may launch beside the cluster's type, in order of preference.
         max_price: the most that a Spot node may cost, in USD an hour; None for EC2's default.
     """
 

@@ -33,6 +33,11 @@ class PlannedNode:
     folders: Mapping[str, str]
     network: NetworkPlan
 
+    @property
+    def types(self) -> tuple[InstanceType, ...]:
+        """The types that it may be of."""
+        return (self.instance, *self.capacity.other_types)
+
 
 class JobsPlan(Protocol):
     """What an orchestrator needs to run the jobs of a cluster: what all of them have.

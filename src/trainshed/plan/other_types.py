@@ -55,10 +55,13 @@ def plan_other_types(
         if wrong := _problem(instance, other, region, zone, usage_class):
             notes.problem((*_FIELD, index), wrong)
         types.append(other)
+    order = traits(notes.spec.orchestrator).spot_order if usage_class == "spot" else None
     notes.decide(
         "other instance types",
         ", ".join(each.name for each in types) or "none",
-        "for the nodes that EC2 has no capacity for, in this order",
+        f"not in this order: {order}"
+        if order
+        else "for the nodes that EC2 has no capacity for, in this order",
     )
     return tuple(types)
 

@@ -122,8 +122,8 @@ class Market(Model):
     instance_types: tuple[str, ...] = ()
     """Types in order of preference, of which instance.type is the first: EC2 launches the next one
     for the nodes that it has no capacity for; on Spot it follows the order as far as capacity lets
-    it. All have the same maker and number of accelerators, and the same interfaces. With
-    orchestrator ec2."""
+    it, and with eks not at all. All have the same maker and number of accelerators, and the same
+    interfaces. With orchestrator ec2 and eks."""
 
 
 def _capacity_tag(value: object) -> str | None:

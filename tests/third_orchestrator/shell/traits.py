@@ -33,5 +33,6 @@ TRAITS = Traits(
     not_on_spot="nodes that are kept are not on Spot, where EC2 may take them back",
     no_calendar="nodes that are kept have no windows",
     one_type="nodes that are kept are of one type",
+    spot_order=None,
     without="jobs are shell scripts",
 )

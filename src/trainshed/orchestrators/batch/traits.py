@@ -43,6 +43,9 @@ TRAITS = Traits(
     not_on_spot="AWS Batch runs no multi-node jobs on Spot",
     no_calendar=None,
     # AWS Batch user guide, "Compute environment considerations for MNP".
-    one_type="all nodes of a multi-node job of AWS Batch are of one instance type",
+    # AWS Batch API reference, NodeRangeProperty, and user guide, "Node groups".
+    one_type="a multi-node job definition of AWS Batch names one instance type, for all of its "
+    "nodes",
+    spot_order=None,
     without="jobs run in containers",
 )

@@ -24,6 +24,7 @@ TRAITS = Traits(
     job_logs="Ec2Logs",
     not_on_spot=None,
     one_type=None,
+    spot_order=None,
     # EC2 Auto Scaling user guide, "Suspend and resume Amazon EC2 Auto Scaling processes",
     # administrative suspension.
     no_calendar="the nodes of a cluster with orchestrator ec2 are there all the time, and EC2 Auto "

@@ -46,12 +46,11 @@ def planned_nodes(plan: ClusterPlan) -> NodesPlan:
     return NodesPlan(
         cluster=plan.name,
         count=plan.nodes.max,
-        instance_type=plan.instance.name,
         zone=plan.zone.name,
         kubernetes=eks.control_plane.version.name,
         devices={name: count for name, count in pod.resources.items() if name in devices},
         sizes={name: size for name, size in pod.resources.items() if name not in devices},
-        max_pods=eks.max_pods.count,
+        max_pods=eks.max_pods.counts,
         taint=pod.taint,
     )
 

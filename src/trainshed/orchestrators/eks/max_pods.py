@@ -1,5 +1,6 @@
 """How many pods a node takes: what nodeadm is told, and what it makes of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed.interfaces import InterfaceKind
@@ -11,11 +12,11 @@ class MaxPods:
     """The most pods of a node.
 
     Attributes:
-        count: how many the kubelet announces.
+        counts: how many the kubelet announces, by the node's instance type.
         expression: nodeadm's `maxPodsExpression`; None where its default is right.
     """
 
-    count: int
+    counts: Mapping[str, int]
     expression: str | None
 
 
@@ -29,8 +30,12 @@ def plan_max_pods(node: PlannedNode) -> MaxPods:
     (amazon-vpc-cni-k8s; inferred from both sources).
     """
     taken = sum(row.card == 0 and row.kind is InterfaceKind.EFA_ONLY for row in node.interfaces)
-    slots = node.instance.network_cards[0].slots - taken
     return MaxPods(
-        count=slots * (node.instance.ipv4_addresses_per_interface - 1) + 2,
+        counts={
+            each.name: (each.network_cards[0].slots - taken)
+            * (each.ipv4_addresses_per_interface - 1)
+            + 2
+            for each in node.types
+        },
         expression=f"((default_enis - {taken}) * (ips_per_eni - 1)) + 2" if taken else None,
     )

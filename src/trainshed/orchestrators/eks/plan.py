@@ -87,9 +87,10 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
         )
     max_pods = plan_max_pods(node)
     if max_pods.expression:
+        counts = " or ".join(map(str, dict.fromkeys(max_pods.counts.values())))
         notes.decide(
             "most pods of a node",
-            f"{max_pods.count}: {max_pods.expression}",
+            f"{counts}: {max_pods.expression}",
             "efa-only interfaces have no addresses",
         )
     if node.capacity.max_price is not None:
@@ -120,7 +121,7 @@ def plan(notes: Notes, node: PlannedNode) -> EksPlan:
     return EksPlan(
         control_plane=control_plane,
         namespace=namespace,
-        pod=plan_pod(notes, node, max_pods=max_pods.count),
+        pod=plan_pod(notes, node, max_pods=max_pods.counts),
         bootstrap_script=bootstrap_script,
         max_pods=max_pods,
         attempts=job.attempts,

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trainshed.catalogue import AcceleratorFamily
+from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.plan.job_environment import network_environment
 from trainshed.plan.jobs import PlannedNode
 from trainshed.plan.notes import Notes
@@ -54,13 +54,13 @@ class PodPlan:
     folders: Mapping[str, str]
 
 
-def plan_pod(notes: Notes, node: PlannedNode, *, max_pods: int) -> PodPlan:
+def plan_pod(notes: Notes, node: PlannedNode, *, max_pods: Mapping[str, int]) -> PodPlan:
     """Give the whole node to the pod.
 
     Args:
         notes: for decisions and problems.
         node: that it has.
-        max_pods: how many pods the kubelet takes, which decides what it keeps.
+        max_pods: how many pods the kubelet takes, by instance type, which decides what it keeps.
     """
     instance, job = node.instance, notes.spec.section(ContainerJobSpec)
     family = instance.accelerator.family
@@ -70,14 +70,15 @@ def plan_pod(notes: Notes, node: PlannedNode, *, max_pods: int) -> PodPlan:
             f"{instance.name} has accelerators of {family}, for which there is no device plugin "
             "here; use orchestrator ec2",
         )
-    reserved_mib = _RESERVED_MIB + _RESERVED_MIB_PER_POD * max_pods + _ADD_ONS_MIB
-    memory_mib = int(instance.memory_mib * _MEMORY_SHARE) - reserved_mib - instance.huge_pages_mib
+    # The pod is to fit on a node of each type.
+    smallest = min(node.types, key=lambda each: _memory_mib(each, max_pods[each.name]))
+    memory_mib = _memory_mib(smallest, max_pods[smallest.name])
     shared_memory_mib = (job.shared_memory_gib or 0) * 1024 or memory_mib // 8
     if shared_memory_mib > memory_mib:
         notes.problem(
             "job.shared_memory_gib",
             f"{job.shared_memory_gib} GiB is more than the pod's memory, {memory_mib // 1024} GiB "
-            f"on {instance.name}",
+            f"on {smallest.name}",
         )
     kept_vcpus = min(_KEPT_VCPUS, instance.vcpus // 2)
     resources = {
@@ -94,7 +95,9 @@ def plan_pod(notes: Notes, node: PlannedNode, *, max_pods: int) -> PodPlan:
         "pod of a job",
         ", ".join(f"{count} {name}" for name, count in resources.items()),
         f"the whole node: {_MEMORY_SHARE:.1%} of its memory, less its huge pages and "
-        f"{reserved_mib} MiB for the kubelet and add-ons, and all but {kept_vcpus} of its vCPUs",
+        f"{_reserved_mib(max_pods[smallest.name])} MiB for the kubelet and add-ons, and all but "
+        f"{kept_vcpus} of its vCPUs"
+        + (f"; of {smallest.name}, which has the least for it" if len(node.types) > 1 else ""),
     )
     defaults = {"TRAINSHED_DEVICES": json.dumps(node.devices)}
     nodes = notes.spec.instance.nodes.max
@@ -111,3 +114,14 @@ def plan_pod(notes: Notes, node: PlannedNode, *, max_pods: int) -> PodPlan:
         environment=environment,
         folders=node.folders,
     )
+
+
+def _memory_mib(instance: InstanceType, max_pods: int) -> int:
+    """Return the memory of a node that is left for the pod, in MiB."""
+    usable = int(instance.memory_mib * _MEMORY_SHARE)
+    return usable - _reserved_mib(max_pods) - instance.huge_pages_mib
+
+
+def _reserved_mib(max_pods: int) -> int:
+    """Return the memory that the kubelet keeps, and that add-ons ask for, in MiB."""
+    return _RESERVED_MIB + _RESERVED_MIB_PER_POD * max_pods + _ADD_ONS_MIB

@@ -81,7 +81,9 @@ TRAITS = Traits(
     fields={"AWS::EKS::Nodegroup": "instance", "AWS::EKS::": "kubernetes"},
     job_logs="EksLogs",
     not_on_spot=None,
-    one_type="the queue of a cluster with orchestrator eks counts nodes of one instance type",
+    one_type=None,
+    # EKS user guide, "Simplify node lifecycle with managed node groups", capacity types.
+    spot_order="EKS launches those of the most capacity, and the cheapest of these",
     # EKS user guide, "Create a managed node group with Capacity Blocks for ML".
     no_calendar="a managed node group of EKS takes the id of one Capacity Block, before whose end "
     "EKS scales it to no nodes, and does not scale it back",
