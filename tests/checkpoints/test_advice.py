@@ -35,11 +35,12 @@ def planned(
     lustre: Mapping[str, Any] | None = None,
     efs: Mapping[str, Any] | None = None,
     openzfs: Mapping[str, Any] | None = None,
+    bucket: Mapping[str, Any] | None = None,
     **instance: Any,
 ) -> ClusterPlan:
     fields = {"type": "trn1.32xlarge", "nodes": {"max": 16}} | instance
     asked: dict[str, Any] = {"name": "Cluster1", "region": "us-west-2", "instance": fields}
-    storages = {"lustre": lustre, "efs": efs, "openzfs": openzfs}
+    storages = {"lustre": lustre, "efs": efs, "openzfs": openzfs, "bucket": bucket}
     asked["storage"] = {name: each for name, each in storages.items() if each is not None}
     return make_plan(
         ClusterSpec.model_validate(asked | ({"training": training} if training else {}))
@@ -89,14 +90,80 @@ def test_the_own_file_system_writes_what_its_size_and_tier_give() -> None:
     assert own.seconds == pytest.approx(980_000 / 4687)
 
 
-@pytest.mark.parametrize(
-    "lustre", [None, {"existing": "fs-0123456789abcdef0"}], ids=["none", "existing"]
-)
-def test_of_no_file_system_or_one_that_exists_nothing_is_known(lustre: dict[str, str]) -> None:
-    advice = advised(planned(lustre=lustre))
+def test_without_storage_it_still_compares_what_can_be_had() -> None:
+    advice = advised(planned(type="inf1.24xlarge"))
 
-    assert advice.own == ()
+    assert (advice.own, advice.scratch, advice.unknown) == ((), None, ())
     assert len(advice.others) == len(STORAGES)
+
+
+@pytest.mark.parametrize("kind", ["lustre", "efs", "openzfs"])
+def test_of_a_file_system_that_exists_only_the_account_knows_the_speed(kind: str) -> None:
+    storage = {kind: {"existing": "fs-0123456789abcdef0"}}
+
+    advice = advised(planned(type="inf1.24xlarge", **storage))
+
+    [unknown] = advice.unknown
+    assert (advice.own, unknown.size) == ((), "fs-0123456789abcdef0")
+    assert unknown.why.startswith("trainshed preflight asks AWS")
+
+
+@pytest.mark.parametrize(
+    ("access", "unknown"),
+    [("read", []), ("read-write", ["S3 bucket"]), ("read-write-delete", ["S3 bucket"])],
+)
+@pytest.mark.parametrize("existing", [{}, {"existing": "ours"}], ids=["new", "existing"])
+def test_of_a_bucket_that_jobs_may_write_to_nobody_knows_the_speed(
+    access: str, unknown: list[str], existing: dict[str, str]
+) -> None:
+    advice = advised(planned(type="inf1.24xlarge", bucket={"access": access, **existing}))
+
+    assert [each.storage for each in advice.unknown] == unknown
+
+
+def test_of_an_instance_store_nobody_knows_the_speed() -> None:
+    [unknown] = advised(planned()).unknown
+
+    assert (unknown.storage, unknown.size) == ("instance store", "16 x 7600 GB")
+    assert unknown.why.endswith("lost with it: copy checkpoints elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "ebs", "mibps"),
+    [
+        pytest.param("inf1.24xlarge", {"gib": 500}, 125, id="gp3, what each has"),
+        pytest.param("inf1.24xlarge", {"gib": 1000, "throughput": 2200}, 2200, id="gp3, striped"),
+        pytest.param("p3.2xlarge", {"gib": 140_000}, 208, id="less than the type moves"),
+        pytest.param(
+            "inf1.24xlarge", {"type": "io2", "gib": 100, "iops": 6000}, 1536, id="io2, by IOPS"
+        ),
+        pytest.param(
+            "inf1.24xlarge", {"type": "io2", "gib": 500, "iops": 20_000}, 2264, id="io2, the type"
+        ),
+    ],
+)
+def test_each_node_writes_its_part_to_its_scratch_volumes(
+    instance_type: str, ebs: dict[str, Any], mibps: int
+) -> None:
+    plan = planned(type=instance_type, scratch={"ebs": ebs}, nodes={"max": 4})
+
+    scratch = advised(plan).scratch
+
+    assert scratch
+    assert scratch.mbps == pytest.approx(4 * mibps * 1.048576)
+    assert not scratch.replicated
+    # They are paid for with the nodes.
+    assert (scratch.usd_per_month, scratch.unknown) == (None, ())
+
+
+@pytest.mark.parametrize(("gib", "full"), [(228, True), (229, False)])
+def test_a_checkpoint_may_be_too_large_for_the_scratch_volumes(gib: int, full: bool) -> None:
+    plan = planned(type="inf1.24xlarge", scratch={"ebs": {"gib": gib}}, nodes={"max": 4})
+
+    scratch = advised(plan).scratch
+
+    assert scratch
+    assert scratch.remark.endswith("; one does not fit") is full
 
 
 def test_of_a_file_system_of_openzfs_its_own_size_and_throughput_count() -> None:

@@ -269,9 +269,17 @@ def test_checkpoints_of_a_training_that_is_described(
         # EFS writes 1 GiB/s: 980 GB take 15 minutes.
         ("{efs: {}}", ["TS-LUS-015"]),
         ("{efs: {}, lustre: {capacity_gib: 43200, throughput: 1000}}", []),
+        # OpenZFS writes what is bought: 980 GB at 160 MB/s take 102 minutes.
+        ("{openzfs: {capacity_gib: 2000}}", ["TS-LUS-015"]),
+        ("{openzfs: {capacity_gib: 2000, throughput: 10240}}", []),
         # It may be faster.
         ("{efs: {}, lustre: {existing: fs-0123456789abcdef0}}", []),
+        ("{efs: {existing: fs-0123456789abcdef0}}", []),
+        ("{openzfs: {existing: fs-0123456789abcdef0}}", []),
         ("{}", []),
+        # Nobody knows how fast a bucket is.
+        ("{bucket: {}}", []),
+        ("{efs: {}, bucket: {existing: ours}}", ["TS-LUS-015"]),
     ],
 )
 def test_checkpoints_go_to_the_fastest_storage(
@@ -303,6 +311,19 @@ def test_the_remedy_for_slow_checkpoints_is_a_file_system_and_what_it_is_not_eno
 
     assert remedy in slow.remedy
     assert slow.remedy.endswith("in the background, which needs 817 MB/s, and accept this")
+
+
+@pytest.mark.parametrize(("access", "named"), [("read", False), ("read-write", True)])
+def test_the_remedy_for_slow_checkpoints_may_be_the_bucket(
+    planned: Callable[[str], ClusterPlan], access: str, named: bool
+) -> None:
+    training = "training: {parameters: 70e9, checkpoint_minutes: 20}\n"
+    storage = f"storage: {{lustre: {{}}, bucket: {{access: {access}}}}}\n"
+
+    found = judge(planned(f"{TRN1_16}{storage}{training}"))
+
+    [slow] = [finding for finding in found if finding.rule == "TS-LUS-015"]
+    assert ("or measure whether the bucket, by S3's API, is faster; or in" in slow.remedy) is named
 
 
 @pytest.mark.parametrize(

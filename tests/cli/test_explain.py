@@ -245,11 +245,13 @@ def test_with_training_it_says_how_large_checkpoints_are_and_what_they_take(
     assert facts["size of one"].startswith("980 GB, 14 bytes for each parameter")
     assert facts["with gradients"].startswith("1,120 GB, 16 bytes")
     assert facts["with gradients"].endswith("840 GB, 12 bytes")
+    assert facts["to lose 2 %"] == "40,017 MB/s, 2,501 MB/s from each of 16 nodes"
     assert facts["in the background"].endswith("the cluster's 1,171 MB/s are enough")
     # 3,800 GiB are 4,080 GB.
     assert facts["room of 4800 GiB"] == "4,080 GB beside the data set; checkpoints that fit: 4"
     assert [row[1:6] for row in rows if row[0].startswith("this cluster: ")] == [
-        ["4800 GiB", "1,171", "837", "41.1", "1,008.00"]
+        ["4800 GiB", "1,171", "837", "41.1", "1,008.00"],
+        ["16 x 7600 GB", "unknown", "unknown", "unknown", ""],
     ]
     assert [row[1:6] for row in rows if row[0] == "Lustre persistent-2, 1000 MB/s per TiB"] == [
         ["43200 GiB", "42,187", "23", "1.9", "unknown"]
@@ -281,13 +283,34 @@ def test_a_file_system_may_be_too_slow_for_the_background_too(
     assert "needs 1,633 MB/s to be done before the next; the cluster's 1,171 MB/s are too" in out
 
 
-def test_of_storage_that_is_there_already_it_says_nothing(explained: Callable[..., Any]) -> None:
+def test_of_storage_that_is_there_already_it_says_who_knows_its_speed(
+    explained: Callable[..., Any],
+) -> None:
     text = TRAINING.replace("capacity_gib: 4800", "existing: fs-0123456789abcdef0")
 
     out = explained(text).out
 
-    assert "this cluster" not in out and "room of" not in out
+    [row] = [line for line in out.splitlines() if "this cluster: Lustre file system" in line]
+    assert "fs-0123456789abcdef0" in row and "trainshed preflight asks AWS" in row
+    assert "room of" not in out
     assert "the cheapest that loses less than 2 %" in out
+
+
+def test_scratch_volumes_are_paid_for_with_the_nodes(
+    explained: Callable[..., Any], tmp_path: Path
+) -> None:
+    text = TRAINING.replace("trn1.32xlarge", "inf1.24xlarge").replace(
+        "nodes:", "scratch: {ebs: {gib: 1000, throughput: 2000}}, nodes:"
+    )
+
+    answer = explained(text, "--plot", "plot.svg")
+
+    [row] = [line for line in answer.out.splitlines() if "this cluster: scratch volumes" in line]
+    cells = [cell.strip() for cell in row.strip("│").split("│")]
+    assert cells[1:6] == ["16 x 1000 GiB", "33,554", "29", "2.4", "with the nodes"]
+    # There is no price to draw them at.
+    words = " ".join(ElementTree.parse(tmp_path / "plot.svg").getroot().itertext())
+    assert "scratch volumes" not in words
 
 
 def test_it_names_the_cheapest_and_the_prices_that_are_not_known(

@@ -299,3 +299,168 @@ def test_the_policy_of_a_key_lets_services_in(account: Account) -> None:
     assert f"allow {role} kms:CreateGrant, kms:Decrypt, " in volumes
     assert volumes.endswith("no node starts")
     assert (granted.rule, granted.message) == ("TS-ACC-071", logs)
+
+
+def slow(network: Account, storage: dict[str, Any], **fields: Any) -> list[tuple[str, str]]:
+    """Return what is found of the checkpoints of a training: the field, and the speed."""
+    given = {
+        "training": {"parameters": 7e9, "checkpoint_minutes": 20},
+        "network": network.network,
+        "storage": storage,
+    }
+    return [
+        (each.place.field, re.findall("seconds at (.*): with", each.message)[0])
+        for each in network.ask(**(given | fields))
+        if each.rule == "TS-ACC-068" and each.place
+    ]
+
+
+HARD_DISKS = {
+    "DeploymentType": "PERSISTENT_1",
+    "PerUnitStorageThroughput": 12,
+    "DriveCacheType": "NONE",
+}
+
+
+# 98 GB after every 20 minutes lose a tenth of the time at 735 MB/s.
+@pytest.mark.parametrize(
+    ("gib", "storage_type", "lustre", "mbps"),
+    [
+        (1200, "SSD", {"DeploymentType": "SCRATCH_1"}, "234"),
+        (2400, "SSD", {"DeploymentType": "SCRATCH_2"}, "468"),
+        (4800, "SSD", {"DeploymentType": "SCRATCH_2"}, None),
+        (1200, "SSD", {"DeploymentType": "PERSISTENT_1", "PerUnitStorageThroughput": 100}, "117"),
+        (6000, "HDD", HARD_DISKS, "70"),
+        (1200, "SSD", {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 500}, "585"),
+        (1200, "SSD", {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 1000}, None),
+    ],
+)
+def test_checkpoints_on_an_existing_lustre_file_system(
+    network: Account, gib: int, storage_type: str, lustre: dict[str, Any], mbps: str | None
+) -> None:
+    created = network.aws.client("fsx").create_file_system(
+        FileSystemType="LUSTRE",
+        StorageCapacity=gib,
+        StorageType=storage_type,
+        SubnetIds=[network.ids["subnet"]],
+        LustreConfiguration=lustre,
+    )["FileSystem"]["FileSystemId"]
+    storage = {"lustre": {"existing": created}}
+
+    found = slow(network, storage)
+
+    assert found == ([("storage.lustre.existing", f"{mbps} MB/s")] if mbps else [])
+    assert slow(network, storage, training=None) == []
+
+
+def test_checkpoints_on_lustre_with_intelligent_tiering(network: Account) -> None:
+    created = network.aws.client("fsx").create_file_system(
+        FileSystemType="LUSTRE",
+        StorageCapacity=1200,
+        SubnetIds=[network.ids["subnet"]],
+        LustreConfiguration={"DeploymentType": "SCRATCH_2"},
+    )["FileSystem"]["FileSystemId"]
+
+    # The embedded AWS makes no such file system; it has no storage of its own.
+    def tiering(answer: dict[str, Any]) -> None:
+        del answer["FileSystems"][0]["StorageCapacity"]
+        answer["FileSystems"][0]["LustreConfiguration"] = {
+            "DeploymentType": "PERSISTENT_2",
+            "ThroughputCapacity": 4000,
+        }
+
+    with answering(network, "fsx", "DescribeFileSystems", tiering):
+        assert slow(network, {"lustre": {"existing": created}}) == []
+        training = {"parameters": 70e9, "checkpoint_minutes": 20}
+        [found] = slow(network, {"lustre": {"existing": created}}, training=training)
+
+    assert found == ("storage.lustre.existing", "4,000 MB/s")
+
+
+@pytest.mark.parametrize(
+    ("asked", "enabled", "mbps"),
+    [
+        (True, True, "87,500 MB/s"),
+        (True, False, "12,500 MB/s"),
+        (False, True, "12,500 MB/s"),
+    ],
+)
+def test_a_node_reaches_lustre_over_efa_where_both_have_it(
+    network: Account, asked: bool, enabled: bool, mbps: str
+) -> None:
+    created = network.aws.client("fsx").create_file_system(
+        FileSystemType="LUSTRE",
+        StorageCapacity=1200,
+        SubnetIds=[network.ids["subnet"]],
+        LustreConfiguration={"DeploymentType": "SCRATCH_2"},
+    )["FileSystem"]["FileSystemId"]
+
+    def fast(answer: dict[str, Any]) -> None:
+        answer["FileSystems"][0]["StorageCapacity"] = 480_000
+        answer["FileSystems"][0]["LustreConfiguration"].update(
+            DeploymentType="PERSISTENT_2", PerUnitStorageThroughput=1000, EfaEnabled=enabled
+        )
+
+    with answering(network, "fsx", "DescribeFileSystems", fast):
+        [(_, found)] = slow(
+            network,
+            {"lustre": {"existing": created, "efa": asked}},
+            training={"parameters": 70e9, "checkpoint_minutes": 1},
+            instance={"type": "p5.48xlarge", "ami": network.ids["ami"], "nodes": {"max": 1}},
+        )
+
+    assert found == mbps
+
+
+def test_checkpoints_on_an_existing_openzfs_file_system(network: Account) -> None:
+    ids = network.ids
+    created = network.aws.client("fsx").create_file_system(
+        FileSystemType="OPENZFS",
+        StorageCapacity=64,
+        SubnetIds=[ids["subnet"]],
+        OpenZFSConfiguration={"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 320},
+    )["FileSystem"]["FileSystemId"]
+    storage = {"openzfs": {"existing": created}}
+
+    assert slow(network, storage) == [("storage.openzfs.existing", "320 MB/s")]
+    # What the cluster makes may be faster.
+    assert slow(network, storage | {"efs": {}}) == []
+    # What is not there, or is of another type, is the matter of another rule.
+    assert slow(network, {"lustre": {"existing": created}}) == []
+    assert slow(network, storage | {"efs": {"existing": "fs-0123456789abcdef0"}}) == []
+
+
+@pytest.mark.parametrize(
+    ("throughput", "stored_tib", "nodes", "mbps"),
+    [
+        ({"ThroughputMode": "elastic"}, 0, 4, None),
+        ({"ThroughputMode": "provisioned", "ProvisionedThroughputInMibps": 256}, 0, 4, "268 MB/s"),
+        ({"ThroughputMode": "provisioned", "ProvisionedThroughputInMibps": 1024}, 0, 4, None),
+        # One client without Elastic throughput writes 500 MiB/s.
+        (
+            {"ThroughputMode": "provisioned", "ProvisionedThroughputInMibps": 1024},
+            0,
+            1,
+            "524 MB/s",
+        ),
+        ({}, 0, 4, "105 MB/s"),
+        ({}, 5, 4, "524 MB/s"),
+        ({}, 10, 4, None),
+    ],
+)
+def test_checkpoints_on_an_existing_efs_file_system(
+    network: Account, throughput: dict[str, Any], stored_tib: int, nodes: int, mbps: str | None
+) -> None:
+    created = network.aws.client("efs").create_file_system(CreationToken="home", **throughput)
+
+    def filled(answer: dict[str, Any]) -> None:
+        answer["FileSystems"][0]["SizeInBytes"] = {"Value": stored_tib * 2**40}
+
+    with answering(network, "efs", "DescribeFileSystems", filled):
+        found = slow(
+            network,
+            {"efs": {"existing": created["FileSystemId"]}},
+            instance={"type": "trn1.32xlarge", "nodes": {"max": nodes}},
+        )
+
+    assert found == ([("storage.efs.existing", mbps)] if mbps else [])

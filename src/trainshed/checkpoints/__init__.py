@@ -1,13 +1,6 @@
 """Checkpoints of a training: how large they are, and what each storage makes of them."""
 
-from trainshed.checkpoints.advice import (
-    GOOD_LOSS,
-    Advice,
-    WrittenCheckpoint,
-    advise,
-    clients_of,
-    own_offers,
-)
+from trainshed.checkpoints.advice import GOOD_LOSS, Advice, WrittenCheckpoint, advise
 from trainshed.checkpoints.checkpoint import (
     BYTES_PER_PARAMETER,
     GB_PER_GIB,
@@ -17,7 +10,16 @@ from trainshed.checkpoints.checkpoint import (
     Checkpoint,
     checkpoint_of,
 )
-from trainshed.checkpoints.storages import STORAGES, Clients, Lustre, Offer, Storage
+from trainshed.checkpoints.own import UnknownSpeed, clients_of, own_offers
+from trainshed.checkpoints.storages import (
+    MBPS_PER_MIBPS,
+    STORAGES,
+    Clients,
+    Lustre,
+    Offer,
+    Storage,
+    reached_lustre,
+)
 
 __all__ = [
     "BYTES_PER_PARAMETER",
@@ -25,6 +27,7 @@ __all__ = [
     "GOOD_LOSS",
     "KEPT",
     "LEAST_BYTES",
+    "MBPS_PER_MIBPS",
     "MOST_BYTES",
     "STORAGES",
     "Advice",
@@ -33,9 +36,11 @@ __all__ = [
     "Lustre",
     "Offer",
     "Storage",
+    "UnknownSpeed",
     "WrittenCheckpoint",
     "advise",
     "checkpoint_of",
     "clients_of",
     "own_offers",
+    "reached_lustre",
 ]

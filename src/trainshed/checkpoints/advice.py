@@ -4,10 +4,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from trainshed.checkpoints.checkpoint import Checkpoint, checkpoint_of
-from trainshed.checkpoints.storages import STORAGES, Clients, Efs, Lustre, Offer, OpenZfs, Storage
-from trainshed.plan import ClusterPlan, EfsPlan, LustrePlan, OpenZfsPlan
+from trainshed.checkpoints.own import (
+    UnknownSpeed,
+    clients_of,
+    own_offers,
+    scratch_offer,
+    unknown_speeds,
+)
+from trainshed.checkpoints.storages import STORAGES, Offer, Storage
+from trainshed.plan import ClusterPlan
 from trainshed.prices import PriceList
-from trainshed.spec import EfsSpec, LustreSpec, OpenZfsSpec
 
 # What storage is looked for.
 GOOD_LOSS = 0.02
@@ -26,7 +32,8 @@ class WrittenCheckpoint:
         mbps: MB/s that the nodes write to it, all together.
         seconds: that one checkpoint takes.
         lost: the part of all time in which accelerators wait for it.
-        usd_per_month: of its storage, and of what is paid for by writing; None if unknown.
+        usd_per_month: of its storage, and of what is paid for by writing; None if unknown, or if
+            it is paid for with the nodes.
         unknown: names of the prices that are not known.
         replicated: data outlives a server.
         remark: what to know before it is taken.
@@ -51,7 +58,10 @@ class Advice:
     Attributes:
         checkpoint: how large one is, and how often one is written.
         background_mbps: MB/s that write one in the background before the next.
-        own: the cluster's own storages, the fastest first; not those that are there already.
+        mbps: MB/s that lose no more than `GOOD_LOSS`.
+        own: the file systems that the cluster makes, the fastest first.
+        scratch: the EBS volumes of its nodes; None where they have none.
+        unknown: its storages of which nobody knows here how fast they are.
         others: each kind of storage, as small as it can be to lose little enough.
         sizes: of each kind of storage, from those that lose much to those that lose little.
         cheapest: of the others that lose little enough, whose data outlives a server, and whose
@@ -60,7 +70,10 @@ class Advice:
 
     checkpoint: Checkpoint
     background_mbps: float
+    mbps: float
     own: tuple[WrittenCheckpoint, ...]
+    scratch: WrittenCheckpoint | None
+    unknown: tuple[UnknownSpeed, ...]
     others: tuple[WrittenCheckpoint, ...]
     sizes: tuple[tuple[WrittenCheckpoint, ...], ...]
     cheapest: WrittenCheckpoint | None
@@ -88,44 +101,21 @@ def advise(plan: ClusterPlan, prices_of: Callable[[str], PriceList]) -> Advice |
         offer = storage.smallest(checkpoint, clients, lost)
         return written(checkpoint, offer, prices) if offer else None
 
+    scratch = scratch_offer(plan, checkpoint)
     others = tuple(found for each in STORAGES if (found := smallest(each, GOOD_LOSS)))
     sizes = [[smallest(each, lost) for lost in _LOSSES] for each in STORAGES]
     return Advice(
         checkpoint=checkpoint,
         background_mbps=checkpoint.background_mbps,
+        mbps=checkpoint.mbps_for(GOOD_LOSS),
         own=tuple(written(checkpoint, offer, prices) for offer in own_offers(plan, checkpoint)),
+        scratch=written(checkpoint, scratch, prices) if scratch else None,
+        unknown=tuple(unknown_speeds(plan)),
         others=others,
         # Several losses may have the same size.
         sizes=tuple(tuple(dict.fromkeys(filter(None, each))) for each in sizes),
         cheapest=_cheapest(others),
     )
-
-
-def clients_of(plan: ClusterPlan) -> Clients:
-    """Return the nodes of the largest job."""
-    return Clients(
-        nodes=plan.nodes.max,
-        gbps=plan.instance.network_gbps,
-        lustre_efa=plan.lustre_efa_interfaces > 0,
-    )
-
-
-def own_offers(plan: ClusterPlan, checkpoint: Checkpoint) -> tuple[Offer, ...]:
-    """Return the storages that the cluster makes, the fastest first.
-
-    What those can do that are there already, nobody knows here.
-    """
-    clients, offers = clients_of(plan), []
-    for storage in plan.storages:
-        match storage:
-            case LustrePlan(new=LustreSpec() as new):
-                kind = Lustre(deployment=new.deployment, throughput=new.throughput)
-                offers.append(kind.sized(new.capacity_gib, clients))
-            case EfsPlan(new=EfsSpec()):
-                offers.append(Efs().smallest(checkpoint, clients, GOOD_LOSS))
-            case OpenZfsPlan(new=OpenZfsSpec() as size):
-                offers.append(OpenZfs().sized(size.capacity_gib, size.throughput, clients))
-    return tuple(sorted(offers, key=lambda offer: -offer.mbps))
 
 
 def written(checkpoint: Checkpoint, offer: Offer, prices: PriceList) -> WrittenCheckpoint:
@@ -140,7 +130,7 @@ def written(checkpoint: Checkpoint, offer: Offer, prices: PriceList) -> WrittenC
         mbps=offer.mbps,
         seconds=checkpoint.seconds(offer.mbps),
         lost=checkpoint.lost(offer.mbps),
-        usd_per_month=None if unknown else usd,
+        usd_per_month=None if unknown or not offer.units else usd,
         unknown=unknown,
         replicated=offer.replicated,
         remark=offer.remark,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from trainshed.catalogue import openzfs
+from trainshed.catalogue.efs import WRITE_MIBPS
 from trainshed.catalogue.lustre import (
     CLIENT_GBPS,
     CLIENT_SERVER_GBPS,
@@ -29,11 +30,7 @@ from trainshed.prices import (
 from trainshed.spec import DeploymentType
 
 _MBPS_PER_GBPS = 125
-_MBPS_PER_MIBPS = 1.048576
-# EFS user guide, "Performance specifications": what a Regional file system with Elastic throughput
-# writes in every region (up to 5 GiB/s in some). One node reaches that alone: a client does 1,500
-# MiB/s with efs-utils 2.0 or later, by which ours mount it, and no type has less than 10 Gbps.
-_EFS_MIBPS = 1024
+MBPS_PER_MIBPS = 1.048576
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +46,11 @@ class Clients:
     nodes: int
     gbps: float
     lustre_efa: bool
+
+    @property
+    def mbps(self) -> float:
+        """MB/s that their network carries, of all together."""
+        return self.nodes * self.gbps * _MBPS_PER_GBPS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +100,9 @@ class Lustre:
 
     def sized(self, gib: int, clients: Clients) -> Offer:
         """Return a file system of a size."""
-        mbps = min(sustained_throughput(gib, self._per_tib), self._most_mbps(clients))
-        if not self._efa_sizes(clients):
+        over_efa = self._efa_sizes(clients) is not None
+        mbps = reached_lustre(clients, sustained_throughput(gib, self._per_tib), over_efa=over_efa)
+        if not over_efa:
             servers = gib // SERVER_GIB
             mbps = min(mbps, clients.nodes * servers * CLIENT_SERVER_GBPS * _MBPS_PER_GBPS)
         replicated = self.deployment is DeploymentType.PERSISTENT_2
@@ -133,8 +136,13 @@ class Lustre:
         return efa_sizes(self.throughput) if clients.lustre_efa else None
 
     def _most_mbps(self, clients: Clients) -> float:
-        limit = EFA_CLIENT_GBPS if self._efa_sizes(clients) else CLIENT_GBPS
-        return clients.nodes * min(limit, clients.gbps) * _MBPS_PER_GBPS
+        return reached_lustre(clients, math.inf, over_efa=self._efa_sizes(clients) is not None)
+
+
+def reached_lustre(clients: Clients, mbps: float, *, over_efa: bool) -> float:
+    """Return the MB/s that nodes write to Lustre, which takes so many."""
+    limit = EFA_CLIENT_GBPS if over_efa else CLIENT_GBPS
+    return min(mbps, clients.nodes * min(limit, clients.gbps) * _MBPS_PER_GBPS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +151,8 @@ class Efs:
 
     def smallest(self, checkpoint: Checkpoint, clients: Clients, lost: float) -> Offer:
         """Return what it is, which loses what it loses."""
-        mbps = _EFS_MIBPS * _MBPS_PER_MIBPS
+        # One node reaches that alone: no type has less than 10 Gbps.
+        mbps = WRITE_MIBPS * MBPS_PER_MIBPS
         return Offer(
             storage="EFS, Elastic throughput",
             size="as used",
@@ -166,7 +175,7 @@ class OpenZfs:
         return Offer(
             storage="FSx for OpenZFS, single-az-ha-2",
             size=f"{gib} GiB, {throughput} MB/s",
-            mbps=min(throughput, self._most_mbps(clients)),
+            mbps=min(throughput, clients.mbps),
             gib=gib,
             units={OPENZFS_STORED: gib, OPENZFS_THROUGHPUT: throughput},
         )
@@ -176,13 +185,10 @@ class OpenZfs:
         gib = max(openzfs.LEAST_GIB, math.ceil(checkpoint.kept_gb / GB_PER_GIB))
         if gib > openzfs.MOST_GIB:
             return None
-        wanted = min(checkpoint.mbps_for(lost), self._most_mbps(clients))
+        wanted = min(checkpoint.mbps_for(lost), clients.mbps)
         steps = openzfs.THROUGHPUTS
         chosen = next((mbps for mbps in steps if mbps >= wanted), steps[-1])
         return self.sized(gib, chosen, clients)
-
-    def _most_mbps(self, clients: Clients) -> float:
-        return clients.nodes * clients.gbps * _MBPS_PER_GBPS
 
 
 STORAGES: tuple[Storage, ...] = (

@@ -11,6 +11,7 @@ from trainshed.checkpoints import (
     LEAST_BYTES,
     MOST_BYTES,
     Advice,
+    UnknownSpeed,
     WrittenCheckpoint,
 )
 from trainshed.cli.output import print_facts, print_records, say
@@ -21,11 +22,15 @@ from trainshed.plan import ClusterPlan
 def print_advice(plan: ClusterPlan, advice: Advice) -> None:
     """Print how large checkpoints are, and what they take on each storage."""
     print_facts(
-        dict(_facts(advice)),
+        dict(_facts(advice, plan.nodes.max)),
         heading="checkpoints",
         values=f"one after every {advice.checkpoint.minutes:g} minutes of training",
     )
-    own = [_row(each) | {"storage": f"this cluster: {each.storage}"} for each in advice.own]
+    known = [*advice.own, *filter(None, [advice.scratch])]
+    own = [
+        row | {"storage": f"this cluster: {row['storage']}"}
+        for row in (*map(_row, known), *map(_unknown_row, advice.unknown))
+    ]
     print_records(
         [*own, *map(_row, advice.others)],
         columns=("storage", "size", "mbps", "seconds", "lost", "month", "remark"),
@@ -42,7 +47,7 @@ def print_advice(plan: ClusterPlan, advice: Advice) -> None:
         say(line)
 
 
-def _facts(advice: Advice) -> Iterator[tuple[str, str]]:
+def _facts(advice: Advice, nodes: int) -> Iterator[tuple[str, str]]:
     checkpoint = advice.checkpoint
     least, most = (checkpoint.gb * b / BYTES_PER_PARAMETER for b in (LEAST_BYTES, MOST_BYTES))
     yield (
@@ -54,6 +59,10 @@ def _facts(advice: Advice) -> Iterator[tuple[str, str]]:
         "with gradients",
         f"{_gb(most)}, {MOST_BYTES} bytes; without the weights in 32 bits {_gb(least)}, "
         f"{LEAST_BYTES} bytes",
+    )
+    yield (
+        f"to lose {100 * GOOD_LOSS:g} %",
+        f"{advice.mbps:,.0f} MB/s, {advice.mbps / nodes:,.0f} MB/s from each of {nodes} nodes",
     )
     yield "lost time", "t / (interval + t): all accelerators wait while one is written, for t"
     enough = ""
@@ -81,16 +90,21 @@ def _room(rest_gb: float, checkpoint_gb: float) -> str:
 
 
 def _row(written: WrittenCheckpoint) -> dict[str, Any]:
-    usd = written.usd_per_month
+    usd, month = written.usd_per_month, "unknown" if written.unknown else "with the nodes"
     return {
         "storage": written.storage,
         "size": written.size,
         "mbps": f"{written.mbps:,.0f}",
         "seconds": f"{written.seconds:,.0f}" if written.seconds >= 10 else f"{written.seconds:.1f}",
         "lost": f"{100 * written.lost:.1f}",
-        "month": "unknown" if usd is None else amount(usd),
+        "month": month if usd is None else amount(usd),
         "remark": written.remark,
     }
+
+
+def _unknown_row(found: UnknownSpeed) -> dict[str, str]:
+    unknown = dict.fromkeys(("mbps", "seconds", "lost"), "unknown")
+    return {"storage": found.storage, "size": found.size, "remark": found.why} | unknown
 
 
 def _conclusions(advice: Advice) -> Iterator[str]:

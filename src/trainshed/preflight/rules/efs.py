@@ -37,7 +37,7 @@ def efs_is_usable(subject: Subject) -> Iterator[Violation]:
     if named is None:
         return
     path = ("storage", "efs", "existing")
-    found = _file_system(subject, named)
+    found = efs_file_system(subject, named)
     if found is None:
         yield Violation(
             path=path,
@@ -71,7 +71,8 @@ def _vpc(subject: Subject) -> str | None:
     return next(iter(stack.ids("AWS::EC2::VPC")), None) if stack else None
 
 
-def _file_system(subject: Subject, named: str) -> dict[str, Any] | None:
+def efs_file_system(subject: Subject, named: str) -> dict[str, Any] | None:
+    """Return a file system of EFS, or None when it is not there."""
     with accepting("FileSystemNotFound"):
         answer = subject.aws.call("efs", "describe_file_systems", FileSystemId=named)
         found: dict[str, Any] = answer["FileSystems"][0]

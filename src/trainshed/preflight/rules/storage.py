@@ -118,7 +118,7 @@ def file_system_is_usable(subject: Subject) -> Iterator[Violation]:
     """It is there, of its type, available, and in the VPC of the nodes."""
     for kind, named in _existing(subject):
         path = ("storage", kind, "existing")
-        found = _file_system(subject, named)
+        found = fsx_file_system(subject, named)
         if found is None:
             yield Violation(
                 path=path,
@@ -170,7 +170,7 @@ def file_system_is_near(subject: Subject) -> Iterator[Violation]:
     """Its subnet is in the zone of the nodes."""
     zone = subject.plan.zone
     for kind, named in _existing(subject):
-        found = _file_system(subject, named)
+        found = fsx_file_system(subject, named)
         if found is None:
             continue
         [subnet] = subject.aws.call("ec2", "describe_subnets", SubnetIds=found["SubnetIds"][:1])[
@@ -193,7 +193,7 @@ def _existing(subject: Subject) -> Iterator[tuple[StorageKind, str]]:
             yield storage.kind, storage.existing
 
 
-def _file_system(subject: Subject, named: str) -> dict[str, Any] | None:
+def fsx_file_system(subject: Subject, named: str) -> dict[str, Any] | None:
     """Return a file system of FSx, or None when it is not there."""
     with accepting("FileSystemNotFound"):
         answer = subject.aws.call("fsx", "describe_file_systems", FileSystemIds=[named])
