@@ -6,6 +6,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 from trainshed.documents.problems import Problem
+from trainshed.plan.archives import archives_read_elsewhere
 from trainshed.plan.cluster import ClusterPlan
 from trainshed.plan.network import larger_range
 from trainshed.plan.storage.lustre_efa import CONNECTIONS_MAX
@@ -44,6 +45,7 @@ def conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
     yield from _tag_conflicts(clusters)
     yield from _efa_connection_conflicts(clusters)
     yield from _reservation_conflicts(clusters)
+    yield from archives_read_elsewhere(clusters)
 
 
 def _tag_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:

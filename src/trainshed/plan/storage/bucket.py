@@ -1,7 +1,7 @@
 """The S3 bucket: data sets, checkpoints, and what has to be kept for long."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from trainshed.nodes.variables import BUCKET
 from trainshed.plan.notes import Notes, origin
 from trainshed.plan.storage.bucket_lifecycle import PrefixReader, check_lifecycle, rule_in_words
 from trainshed.plan.storage.model import StorageKind, StoragePlan
-from trainshed.spec import BucketAccess, BucketSpec
+from trainshed.spec import BucketAccess, BucketGrant, BucketSpec, LustreSpec
 
 # Days until S3 deletes versions that were overwritten or deleted, and parts of uploads that never
 # ended: those are billed and seen by nobody.
@@ -101,7 +101,13 @@ def plan_bucket(notes: Notes, asked: BucketSpec, network: str, region: str | Non
         notes.decide("bucket", asked.existing, "as asked; its own settings stay as they are")
     else:
         _check_name(notes, name, region)
-        check_lifecycle(notes, asked.lifecycle, tuple(_readers(notes, plan)))
+        readers = readers_of(
+            plan.is_called,
+            mounted=plan,
+            lustre=notes.spec.storage.lustre,
+            grants=notes.spec.job.buckets,
+        )
+        check_lifecycle(notes, asked.lifecycle, tuple(readers))
         _decide(notes, plan, asked, region)
     _check_jobs(notes, plan)
     notes.decide(
@@ -143,18 +149,30 @@ def _check_name(notes: Notes, name: str, region: str | None) -> None:
         )
 
 
-def _readers(notes: Notes, plan: BucketPlan) -> Iterator[PrefixReader]:
-    """Yield what reads objects and cannot restore them."""
-    spec = notes.spec
-    if plan.mount:
+def readers_of(
+    is_called: Callable[[str], bool],
+    *,
+    mounted: BucketPlan | None,
+    lustre: LustreSpec | None,
+    grants: Sequence[BucketGrant],
+) -> Iterator[PrefixReader]:
+    """Yield what of a cluster reads the objects of a bucket and cannot restore them.
+
+    Args:
+        is_called: says whether a bucket that a field names is that one.
+        mounted: the bucket that the cluster may mount, if it is that one.
+        lustre: the Lustre file system that the cluster makes.
+        grants: the buckets that its jobs may use.
+    """
+    if mounted and mounted.mount:
         yield PrefixReader(
-            prefix=plan.mount_prefix, words=f"{plan.mount} (storage.bucket.mount) has them"
+            prefix=mounted.mount_prefix, words=f"{mounted.mount} (storage.bucket.mount) has them"
         )
-    link = spec.storage.lustre.s3 if spec.storage.lustre else None
-    if link and plan.is_called(link.bucket):
+    link = lustre.s3 if lustre else None
+    if link and is_called(link.bucket):
         yield PrefixReader(prefix=link.prefix, words="Lustre (storage.lustre.s3) loads them")
-    for index, grant in enumerate(spec.job.buckets):
-        if plan.is_called(grant.bucket):
+    for index, grant in enumerate(grants):
+        if is_called(grant.bucket):
             yield PrefixReader(prefix=grant.prefix, words=f"jobs (job.buckets.{index}) read them")
 
 

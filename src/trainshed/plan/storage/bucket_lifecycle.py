@@ -79,7 +79,7 @@ def check_lifecycle(
                 (*path, "prefix"),
                 f"{objects_of(rule)} have a rule already, lifecycle.{first}; put both into one",
             )
-        for field, message in (*_order(rule), *_archived(rule, readers)):
+        for field, message in (*_order(rule), *archived(rule, readers)):
             notes.problem((*path, field), message)
 
 
@@ -109,7 +109,7 @@ def _order(rule: BucketLifecycle) -> Iterator[tuple[str, str]]:
         )
 
 
-def _archived(rule: BucketLifecycle, readers: Sequence[PrefixReader]) -> Iterator[tuple[str, str]]:
+def archived(rule: BucketLifecycle, readers: Sequence[PrefixReader]) -> Iterator[tuple[str, str]]:
     """Find archives of what is read: S3 answers InvalidObjectState, which is an I/O error."""
     archive = next((each for each in moves_of(rule) if each.to.archive), None)
     reader = next((each for each in readers if overlap(rule.prefix, each.prefix)), None)
