@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from command_bench import until
 from launched_nodes import Node, Nodes, nodes_of_a_job
 
 from trainshed.nodes.exit_codes import PEER_LOST
@@ -76,21 +77,99 @@ def test_a_command_ends_ten_seconds_before_the_node(
     assert seconds_left("2026-11-28T06:02:00Z") == seconds
 
 
-@pytest.mark.parametrize("kind", ["interruption", "rebalance"])
 @pytest.mark.parametrize("index", [0, 1])
 def test_every_node_ends_in_time_with_the_code_that_is_tried_again(
-    job: Nodes, taken: Taken, index: int, kind: str
+    job: Nodes, taken: Taken, index: int
 ) -> None:
     main = start_training(job, taken, index)
 
-    deadline = taken.notify(kind)
+    deadline = taken.notify("interruption")
 
     assert main.wait() == PEER_LOST
     for number, node in job.started.items():
         assert node.wait() == PEER_LOST
         assert f"checkpoint {number} before {deadline}\n" in node.said
     name = f"node 1 ({job.prefix}11)" if index else "this node"
-    assert f"EC2 takes {name} back ({kind}), at {deadline} or later" in main.said
+    assert f"EC2 takes {name} back (interruption), at {deadline} or later" in main.said
+
+
+def test_a_job_goes_on_on_a_node_that_is_at_risk_until_ec2_takes_it_back(
+    job: Nodes, taken: Taken
+) -> None:
+    main = start_training(job, taken, 0)
+
+    taken.notify("rebalance")
+    main.wait_until("EC2 may take this node back")
+    assert "checkpoint" not in main.said
+
+    taken.notify("interruption")
+    assert main.wait() == PEER_LOST
+    assert "checkpoint 0 before" in main.said
+
+
+def test_a_job_on_a_node_at_risk_that_is_asked_to_end_has_the_commands_own_code(
+    job: Nodes, taken: Taken
+) -> None:
+    taken.notify("rebalance")
+    main = start_training(job, taken, 0)
+
+    main.process.send_signal(signal.SIGTERM)
+
+    assert [node.wait() for node in job.started.values()] == [5] * 3
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_a_job_is_tried_again_whose_node_at_risk_is_drained(
+    tmp_path: Path, taken: Taken, index: int
+) -> None:
+    # Long ago: the pod has two minutes since the drain.
+    taken.notify("rebalance", seconds=-600)
+    with nodes_of_a_job(tmp_path, 3, pods=True) as pods:
+        start_training(pods, taken, index)
+
+        pods.started[index].process.send_signal(signal.SIGTERM)
+
+        assert [node.wait() for node in pods.started.values()] == [PEER_LOST] * 3
+        for number, node in pods.started.items():
+            assert f"checkpoint {number} before 20" in node.said
+        assert "back (rebalance), at 20" in pods.started[0].said
+
+
+def test_a_job_is_tried_again_whose_main_node_is_drained_for_another_reason(
+    tmp_path: Path, taken: Taken
+) -> None:
+    with nodes_of_a_job(tmp_path, 3, pods=True) as pods:
+        main = start_training(pods, taken, 0)
+
+        main.process.send_signal(signal.SIGTERM)
+
+        assert [node.wait() for node in pods.started.values()] == [PEER_LOST] * 3
+
+
+@pytest.mark.parametrize(("code", "expected"), [(0, 0), (3, PEER_LOST)])
+def test_a_command_that_has_ended_well_everywhere_when_the_notice_comes_is_not_tried_again(
+    job: Nodes, taken: Taken, tmp_path: Path, code: int, expected: int
+) -> None:
+    ended = tmp_path / "ended"
+    ended.mkdir()
+    go = tmp_path / "go"
+    wait = f"echo running; until [ -e {go} ]; do sleep 0.05; done; echo >{ended}/$NODE_RANK"
+    for number in range(3):
+        own = taken.environment if number == 0 else None
+        job.start(number, "sh", "-c", f"{wait}; exit {code}", environment=own)
+    main = job.started[0]
+    for node in job.started.values():
+        node.wait_until("running")
+
+    # It hears of all of it at once.
+    main.process.send_signal(signal.SIGSTOP)
+    go.touch()
+    until(lambda: len([*ended.iterdir()]) == 3, "the end of the command")
+    taken.notify("interruption")
+    main.process.send_signal(signal.SIGTERM)
+    main.process.send_signal(signal.SIGCONT)
+
+    assert [node.wait() for node in job.started.values()] == [expected] * 3
 
 
 def test_who_drains_the_node_first_does_not_hide_why(job: Nodes, taken: Taken) -> None:

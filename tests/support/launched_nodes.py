@@ -1,4 +1,4 @@
-"""Nodes of a job on this machine, each with its own loopback address, as AWS Batch starts them."""
+"""Nodes of a job on this machine, each with its own loopback address."""
 
 import os
 import subprocess
@@ -51,12 +51,14 @@ class Nodes:
         folder: for their logs.
         prefix: of their addresses, for instance `127.4.7.`; no other test has it.
         nodes: how many the job has.
+        pods: Kubernetes starts them, and not AWS Batch.
         started: by index.
     """
 
     folder: Path
     prefix: str
     nodes: int
+    pods: bool = False
     started: dict[int, Node] = field(default_factory=dict)
 
     def start(
@@ -75,36 +77,52 @@ class Nodes:
             command: for trainshed-launch.
             wait: seconds for the nodes to meet; None for what the launcher takes by itself.
             options: more of trainshed-launch.
-            environment: more than AWS Batch sets.
+            environment: more than the orchestrator sets.
             machine: of the node; by default this one.
         """
         log = self.folder / f"node{index}.log"
-        # AWS Batch user guide, "Environment variables for multi-node parallel jobs".
-        batch = {
-            "AWS_BATCH_JOB_ID": f"11111111-2222-3333-4444-555555555555#{index}",
-            "AWS_BATCH_JOB_ATTEMPT": "1",
-            "AWS_BATCH_JOB_NUM_NODES": str(self.nodes),
-            "AWS_BATCH_JOB_NODE_INDEX": str(index),
-            "AWS_BATCH_JOB_MAIN_NODE_INDEX": "0",
-            "EMBEDDED_AWS_ADDRESS": f"{self.prefix}{index + 10}",
-        }
         program = (
             [*machine.enter(), f"/{HOME}/{LAUNCH.name}"] if machine else [sys.executable, LAUNCH]
         )
         path = ENVIRONMENT["PATH"] if machine else os.environ["PATH"]
-        if index:
-            batch["AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"] = f"{self.prefix}10"
+        own = {"EMBEDDED_AWS_ADDRESS": f"{self.prefix}{index + 10}"}
+        own |= self._of_pod(index) if self.pods else self._of_batch(index)
         waits = () if wait is None else ("--wait", str(wait))
         with log.open("wb") as output:
             process = subprocess.Popen(
                 [*program, *waits, *options, "--", *command],
-                env={"PATH": path, **batch, **(environment or {})},
+                env={"PATH": path, **own, **(environment or {})},
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
         self.started[index] = Node(process=process, log=log)
         return self.started[index]
+
+    def _of_batch(self, index: int) -> dict[str, str]:
+        """AWS Batch user guide, "Environment variables for multi-node parallel jobs"."""
+        variables = {
+            "AWS_BATCH_JOB_ID": f"11111111-2222-3333-4444-555555555555#{index}",
+            "AWS_BATCH_JOB_ATTEMPT": "1",
+            "AWS_BATCH_JOB_NUM_NODES": str(self.nodes),
+            "AWS_BATCH_JOB_NODE_INDEX": str(index),
+            "AWS_BATCH_JOB_MAIN_NODE_INDEX": "0",
+        }
+        if index:
+            variables["AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"] = f"{self.prefix}10"
+        return variables
+
+    def _of_pod(self, index: int) -> dict[str, str]:
+        """Kubernetes, "Job with Pod-to-Pod Communication"; a file stands for its DNS."""
+        names = self.folder / "names"
+        lines = [f"{self.prefix}{each + 10} train-{each}.train\n" for each in range(self.nodes)]
+        names.write_text("".join(lines))
+        return {
+            "EMBEDDED_AWS_NAMES": str(names),
+            "JOB_COMPLETION_INDEX": str(index),
+            "TRAINSHED_NODES": str(self.nodes),
+            "TRAINSHED_ATTEMPT": "0",
+        }
 
     def start_all(self, *command: str, options: tuple[str, ...] = ()) -> Node:
         """Start every node with one command; return the main node."""
@@ -114,10 +132,10 @@ class Nodes:
 
 
 @contextmanager
-def nodes_of_a_job(folder: Path, nodes: int) -> Iterator[Nodes]:
+def nodes_of_a_job(folder: Path, nodes: int, *, pods: bool = False) -> Iterator[Nodes]:
     """Give the nodes of a job, none started; end what runs of them at the end."""
     process = os.getpid()
-    job = Nodes(folder, f"127.{process >> 8 & 127 or 1}.{process & 255}.", nodes)
+    job = Nodes(folder, f"127.{process >> 8 & 127 or 1}.{process & 255}.", nodes, pods)
     try:
         yield job
     finally:

@@ -202,8 +202,7 @@ class ChildNode:
     def _leave(self, channel: Channel) -> None:
         """This node alone is asked to end, or the whole job is: the main node knows which."""
         log("asked to end")
-        if notice := self._notices.new():
-            # Who drains the node may be faster than the notice's own file.
+        if notice := self._notices.of_signal(drained=self._rendezvous.is_drained):
             channel.send("notice", deadline=notice.deadline, why=notice.kind)
             return
         channel.send("leaving")

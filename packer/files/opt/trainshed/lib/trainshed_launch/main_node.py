@@ -29,6 +29,8 @@ from trainshed_node.instance import Instance
 _REMIND_SECONDS = 15
 # How long a failure waits for its cause: a lost node makes the others fail first.
 _SETTLE_SECONDS = 5
+# How long a command may take to end by itself when a notice has come.
+_MOMENT_SECONDS = 1
 # What the children of an ended job may take. AWS Batch kills this node 30 seconds after SIGTERM, of
 # which its own command may take 25.
 _LEAVE_SECONDS = 4
@@ -247,6 +249,8 @@ class MainNode:
         try:
             while (code := await self._outcome(own)) is None:
                 if self._notice and not self._terminated:
+                    if await self._has_succeeded(own):
+                        return 0
                     return await self._end_in_time(process, *self._notice)
                 await self._next_change()
             return code
@@ -280,6 +284,17 @@ class MainNode:
         self._notice = self._notice or (node, notice)
         self._changed.set()
 
+    async def _has_succeeded(self, own: asyncio.Future[int]) -> bool:
+        """Return whether the command has ended with 0 on every node, at the moment of a notice.
+
+        How it ended may not be known yet, and nothing has asked it to end.
+        """
+        await asyncio.wait([own], timeout=_MOMENT_SECONDS)
+        await self._settle()
+        children = self._children.values()
+        everywhere = self._main_only or all(child.code == 0 for child in children)
+        return everywhere and own.done() and own.result() == 0
+
     async def _end_in_time(self, process: Process, node: str, notice: Notice) -> int:
         """End the command on all nodes, and this node last, before EC2 takes one back."""
         log(
@@ -304,23 +319,24 @@ class MainNode:
         return PEER_LOST
 
     def _terminate(self, process: Process) -> None:
-        """Hand a signal on; what then ends does so because it was asked to.
-
-        Who drains this node before EC2 takes it back may be faster than the notice's own file.
-        """
-        if notice := self._notices.new():
+        """Hand a signal on; what then ends does so because it was asked to."""
+        drained = self._rendezvous.is_drained
+        if notice := self._notices.of_signal(drained=drained):
             self._take("this node", notice)
             return
         log("asked to end; the command has some seconds to write a checkpoint")
         self._terminated = True
         for child in self._children.values():
-            child.channel.send("stop", again=False)
+            child.channel.send("stop", again=drained)
         self._stopping = asyncio.ensure_future(process.stop())
 
     async def _outcome(self, own: asyncio.Future[int]) -> int | None:
         """Return the job's exit code, or None as long as it goes on."""
         if self._terminated:
-            return own.result() if own.done() else None
+            if not own.done():
+                return None
+            # Where nodes are drained, the code of a job that was ended as a whole does not count.
+            return PEER_LOST if self._rendezvous.is_drained else own.result()
         if self._notice:
             return None
         children = self._children.values()

@@ -6,11 +6,12 @@ import asyncio
 import time
 from calendar import timegm
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from trainshed_launch.log import log
 from trainshed_node.instance import node_path
-from trainshed_node.spot import FILE, FOLDER, INTERRUPTION, TIME
+from trainshed_node.spot import FILE, FOLDER, INTERRUPTION, NOTICE, TIME
 
 # The variable with the path of a file that holds the deadline, once there is one: a process that
 # runs gets no new variables.
@@ -42,8 +43,6 @@ class Notices:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._file = node_path(environment, f"{FOLDER}/{FILE}")
-        # A job goes on on a node that was at risk before.
-        self._known = self.last()
 
     def last(self) -> Notice | None:
         """Return the last notice; None if there is none."""
@@ -54,15 +53,32 @@ class Notices:
             return None
         return Notice(deadline, kind)
 
-    def new(self) -> Notice | None:
-        """Return a notice that came since this object was made."""
-        found = self.last()
-        return None if found == self._known else found
-
     async def wait(self) -> Notice:
-        """Wait for a new notice."""
-        while (found := self.new()) is None:
+        """Wait until EC2 takes this node back; until then, it may be at risk.
+
+        A node at risk may never be taken back, and the job would begin anew on the same nodes.
+        """
+        at_risk = False
+        while (found := self.last()) is None or found.kind != INTERRUPTION:
+            if found and not at_risk:
+                log("EC2 may take this node back (a rebalance recommendation); the job goes on")
+                at_risk = True
             await asyncio.sleep(_LOOK_SECONDS)
+        return found
+
+    def of_signal(self, *, drained: bool) -> Notice | None:
+        """Return the notice for which this node is asked to end; None if it is another reason.
+
+        Who drains a node may be faster than those who wait for the notice.
+
+        Args:
+            drained: nodes at risk are drained, once there are others. The pods of jobs on Spot have
+                as long as after a notice then.
+        """
+        found = self.last()
+        if found and found.kind != INTERRUPTION:
+            end = time.strftime(TIME, time.gmtime(time.time() + NOTICE.total_seconds()))
+            return replace(found, deadline=end) if drained else None
         return found
 
 

@@ -25,6 +25,7 @@ class Rendezvous:
         main: its address or name; None on the main node itself, where AWS Batch says none.
         job: names the job and its attempt; nodes of another are refused.
         pulls_image: each node pulls the container image before it comes.
+        is_drained: nodes are drained, so that what asks one to end asks not the whole job.
     """
 
     source: str
@@ -34,6 +35,7 @@ class Rendezvous:
     main: str | None = None
     job: str = ""
     pulls_image: bool = False
+    is_drained: bool = False
 
     @property
     def is_main(self) -> bool:
@@ -136,6 +138,7 @@ def _from_kubernetes(environment: Mapping[str, str]) -> Rendezvous:
         index=index,
         main=re.sub(r"-\d+$", "-0", name) + f".{domain}" if index else None,
         job="/".join((re.sub(r"-\d+$", "", name), attempt)),
+        is_drained=True,
     )
 
 

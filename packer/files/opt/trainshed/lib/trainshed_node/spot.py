@@ -28,7 +28,7 @@ _ACTION, _RECOMMENDATION = "spot/instance-action", "events/recommendations/rebal
 _TOKEN_SECONDS = "60"
 _PATIENCE_SECONDS = 5
 # Between the notice and the end: so it is also the least after a recommendation.
-_NOTICE = timedelta(minutes=2)
+NOTICE = timedelta(minutes=2)
 
 
 class Metadata:
@@ -81,7 +81,7 @@ def read_notice(metadata: Metadata) -> str:
         told = datetime.strptime(
             _document(_RECOMMENDATION, recommendation)["noticeTime"], TIME
         ).replace(tzinfo=timezone.utc)
-        return f"{told + _NOTICE:{TIME}} {REBALANCE}\n"
+        return f"{told + NOTICE:{TIME}} {REBALANCE}\n"
     return ""
 
 
