@@ -1,6 +1,7 @@
 """`trainshed cost`: what it prints, with which exit code."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,31 @@ def test_one_way_to_buy_is_shown_alone_and_as_json(trainshed: Trainshed) -> None
     assert "note: spot: AWS Batch runs no multi-node jobs on Spot\n" in shown.out
     assert (node["purchase"], node["upfront_usd"], node["break_even_hours"]) == ("spot", 0, None)
     assert node["month_usd"] == [2686.4, 2715.6]
+
+
+def test_what_several_types_cost_is_shown_for_each(trainshed: Trainshed, tmp_path: Path) -> None:
+    several = tmp_path / "several.yaml"
+    several.write_text(
+        "name: ManyCluster\nregion: us-west-2\norchestrator: eks\n"
+        "kubernetes: {access: [{role: Op}]}\ninstance: {type: p4d.24xlarge, nodes: {max: 2}}\n"
+        "capacity: {instance_types: [p4d.24xlarge, p4de.24xlarge]}\n",
+        encoding="utf-8",
+    )
+
+    answer = trainshed("cost", str(several), "--hours", "2")
+    ways = trainshed("cost", str(several), "--purchase", "on-demand")
+    nodes = json.loads(trainshed("cost", str(several), "--purchase", "all", "--json").out)
+
+    totals = dict(
+        re.findall(r"^(full size|run on 2 nodes for 2 hours): ([\d,.]+ USD)", answer.out, re.M)
+    )
+    (first,) = rows(answer.out, "p4d.24xlarge")
+    (second,) = rows(answer.out, "p4de.24xlarge")
+    assert [first[3], first[5]] == [*totals.values()]
+    assert (first[1], second[1]) == ("21.9576", "27.4471")
+    assert "Ways to buy a node of p4d.24xlarge" in answer.out
+    assert [row[1] for row in rows(ways.out, "on-demand")] == ["21.9576", "27.4471"]
+    assert {each["instance_type"] for each in nodes} == {"p4d.24xlarge", "p4de.24xlarge"}
 
 
 def test_on_spot_an_orchestrator_that_may_use_it_says_what_to_know(

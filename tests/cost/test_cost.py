@@ -13,7 +13,7 @@ from trainshed.cost import ClusterCost, Total, cluster_cost
 from trainshed.errors import TrainshedError
 from trainshed.parts.lustre import included_metadata_iops
 from trainshed.plan import ClusterPlan, load_fleet, make_plan
-from trainshed.prices import Price, PriceList, Purchase, instance_item, load_prices, unit_of
+from trainshed.prices import GP3, Price, PriceList, Purchase, instance_item, load_prices, unit_of
 from trainshed.spec import ClusterSpec, SpecError
 
 ROOT = Path(__file__).parents[2]
@@ -175,21 +175,62 @@ def test_what_is_reserved_is_paid_for_whether_nodes_run_or_not(
     assert any("cr-0123456789abcdef0 is taken to hold 4" in remark for remark in cost.remarks)
 
 
-def test_the_price_of_each_type_that_may_be_launched_is_named() -> None:
-    capacity = {"instance_types": ["p4d.24xlarge", "p4de.24xlarge"]}
-    plan = planned(
+def of_two_types(**capacity: object) -> ClusterPlan:
+    types = ["p4d.24xlarge", "p4de.24xlarge"]
+    return planned(
         orchestrator="ec2",
-        instance={"type": "p4d.24xlarge", "nodes": {"max": 2}},
-        capacity=capacity,
+        instance={"type": types[0], "nodes": {"max": 2}},
+        capacity={**capacity, "instance_types": types},
     )
-    item = instance_item(Purchase.ON_DEMAND, "p4de.24xlarge")
 
-    known = cluster_cost(plan, PriceList(region="us-west-2", prices={item: usd(27.4, item)}))
-    unknown = cluster_cost(plan, PriceList(region="us-west-2", prices={}))
 
-    in_place = "a node of p4de.24xlarge, which EC2 may launch in place of p4d.24xlarge, costs "
-    assert f"{in_place}27.4 USD an hour; totals count p4d.24xlarge" in known.remarks
-    assert f"{in_place}an unknown price; totals count p4d.24xlarge" in unknown.remarks
+@pytest.mark.parametrize(
+    ("bought", "capacity"),
+    [
+        pytest.param(Purchase.ON_DEMAND, {}, id="on-demand"),
+        pytest.param(Purchase.SPOT, {"spot": {}}, id="spot"),
+    ],
+)
+def test_there_are_totals_with_all_nodes_of_each_type(
+    bought: Purchase, capacity: dict[str, object]
+) -> None:
+    items = [instance_item(bought, each) for each in ("p4d.24xlarge", "p4de.24xlarge")]
+    known = {items[0]: usd(22, items[0]), items[1]: usd(27.5, items[1]), GP3: usd(0, GP3)}
+
+    cost = cluster_cost(
+        of_two_types(**capacity), PriceList(region="us-west-2", prices=known), nodes=1, hours=3
+    )
+
+    first, second = cost.by_type
+    assert cost.run
+    assert (first.instance_type, first.full, first.run) == (
+        "p4d.24xlarge",
+        cost.full,
+        cost.run.cost,
+    )
+    assert second.price == known[items[1]]
+    # All nodes of ec2 are there all the time.
+    more = 2 * (27.5 - 22)
+    assert second.idle.usd == pytest.approx(cost.idle.usd + more)
+    assert second.full_month.usd == pytest.approx(cost.full_month.usd + more * 730)
+    assert second.run
+    assert second.run.usd == pytest.approx(cost.run.cost.usd + more * 3)
+    assert any("may launch p4de.24xlarge in place of p4d.24xlarge" in it for it in cost.remarks)
+
+
+def test_a_total_of_a_type_says_that_its_price_is_unknown() -> None:
+    item = instance_item(Purchase.ON_DEMAND, "p4d.24xlarge")
+
+    cost = cluster_cost(of_two_types(), PriceList(region="us-west-2", prices={item: usd(22, item)}))
+
+    first, second = cost.by_type
+    assert "instances, on-demand" not in first.full.unknown
+    assert "instances, on-demand" in second.full.unknown
+    assert (second.price, second.run) == (None, None)
+
+
+def test_a_cluster_of_one_type_has_no_totals_by_type() -> None:
+    assert cluster_cost(planned(), prices(on_demand=1)).by_type == ()
 
 
 @pytest.mark.parametrize(

@@ -105,8 +105,10 @@ def _print(cost: ClusterCost) -> None:
         ],
         columns=("way", "price", "remark"),
         headings={"way": "a node", "price": "USD/hour"},
-        title="Ways to buy a node",
+        title=f"Ways to buy a node{f' of {cost.by_type[0].instance_type}' if cost.by_type else ''}",
     )
+    if cost.by_type:
+        _print_types(cost)
     for name, an_hour, a_month in (
         ("idle", cost.idle, cost.idle_month),
         ("full size", cost.full, cost.full_month),
@@ -121,6 +123,34 @@ def _print(cost: ClusterCost) -> None:
         say(f"not counted, paid for by use: {', '.join(by_use)}")
     for remark in cost.remarks:
         say(f"note: {remark}")
+
+
+def _print_types(cost: ClusterCost) -> None:
+    headings = {
+        "type": "all nodes of",
+        "price": "a node, USD/hour",
+        "idle": "idle, per hour",
+        "full": "full size, per hour",
+        "month": f"full size, {HOURS_PER_MONTH} hours",
+    }
+    if cost.run:
+        headings["run"] = f"run on {cost.run.nodes} nodes for {cost.run.hours:g} hours"
+    print_records(
+        [
+            {
+                "type": each.instance_type,
+                "price": price_words(each.price),
+                "idle": each.idle,
+                "full": each.full,
+                "month": each.full_month,
+                "run": each.run,
+            }
+            for each in cost.by_type
+        ],
+        columns=tuple(headings),
+        headings=headings,
+        title="By type",
+    )
 
 
 def _print_prices(cost: ClusterCost) -> None:

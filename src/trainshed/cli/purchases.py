@@ -58,20 +58,29 @@ def wanted_purchases(instance: InstanceType, wanted: str) -> tuple[str, ...]:
 
 
 def print_purchases(plan: ClusterPlan, prices: PriceList, wanted: str, as_json: bool) -> None:
-    """Print what a node of a cluster costs, bought in these ways.
+    """Print what a node of a cluster costs, of each of its types, bought in these ways.
 
     Args:
         plan: the cluster.
         prices: those of its region.
         wanted: the option's value.
-        as_json: print JSON; by default a table.
+        as_json: print JSON; by default a table for each type.
     """
-    instance = plan.instance
-    names = wanted_purchases(instance, wanted)
-    bought = [bought_node(instance.name, name, prices) for name in names]
+    of_types = [
+        [bought_node(each.name, name, prices) for name in wanted_purchases(each, wanted)]
+        for each in (plan.instance, *plan.capacity.other_types)
+    ]
+    bought = [each for of_type in of_types for each in of_type]
     if as_json:
         print_json(rounded([asdict(each) for each in bought]))
         return
+    for of_type in of_types:
+        _print_ways(plan, of_type)
+    for remark in _purchase_remarks(plan, bought):
+        say(f"note: {remark}")
+
+
+def _print_ways(plan: ClusterPlan, bought: Sequence[BoughtNode]) -> None:
     print_records(
         [
             {
@@ -94,10 +103,8 @@ def print_purchases(plan: ClusterPlan, prices: PriceList, wanted: str, as_json: 
             "month": f"{HOURS_PER_MONTH} hours, USD",
             "break_even": "break-even, hours/month",
         },
-        title=f"Ways to buy a node of {plan.name}: {instance.name} in {plan.region}",
+        title=f"Ways to buy a node of {plan.name}: {bought[0].instance_type} in {plan.region}",
     )
-    for remark in _purchase_remarks(plan, bought):
-        say(f"note: {remark}")
 
 
 def _purchase_remarks(plan: ClusterPlan, bought: Sequence[BoughtNode]) -> Iterator[str]:

@@ -1,15 +1,24 @@
 """The cost of one cluster: what its plan has, times what that costs."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from trainshed.catalogue import InstanceType
-from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Way, cost_row, total
+from trainshed.cost.model import (
+    HOURS_PER_MONTH,
+    CostRow,
+    Run,
+    Total,
+    TypeCost,
+    Way,
+    cost_row,
+    total,
+)
 from trainshed.errors import TrainshedError
 from trainshed.orchestrators import traits
 from trainshed.parts.cluster import planned_cluster
-from trainshed.parts.model import inside_out
+from trainshed.parts.model import Charge, inside_out
 from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.prices import PriceList, Purchase, instance_item
 
@@ -30,6 +39,8 @@ class ClusterCost:
         idle: an hour in which no job runs.
         full: an hour at full size.
         run: the run that was asked about, if one was.
+        by_type: with nodes of several types: the totals, if all nodes are of one of them; the other
+            figures are those of the first.
         remarks: what to know before the figures are used.
     """
 
@@ -41,6 +52,7 @@ class ClusterCost:
     idle: Total
     full: Total
     run: Run | None
+    by_type: tuple[TypeCost, ...]
     remarks: tuple[str, ...]
 
     @property
@@ -85,10 +97,9 @@ def cluster_cost(
     charges = [charge for each in inside_out(planned_cluster(plan)) for charge in each.charges]
     charges.sort(key=lambda charge: charge.by_use)
     rows = tuple(cost_row(each, prices, billed) for each in charges)
-    counted = [row for row in rows if not row.by_use]
+    idle, full, an_hour = _totals(rows)
     run = None
     if nodes and billed is not None and hours is not None:
-        an_hour = total((row.component, row.run_usd_per_hour) for row in counted)
         run = Run(nodes=nodes, billed_nodes=billed, hours=hours, cost=an_hour.times(hours))
     return ClusterCost(
         name=plan.name,
@@ -96,11 +107,49 @@ def cluster_cost(
         region=plan.region,
         rows=rows,
         ways=tuple(_ways(plan, prices)),
-        idle=total((row.component, row.idle_usd_per_hour) for row in counted),
-        full=total((row.component, row.full_usd_per_hour) for row in counted),
+        idle=idle,
+        full=full,
         run=run,
+        by_type=tuple(_by_type(plan, prices, charges, billed, hours)),
         remarks=(*_stand_ins(plan, rows), *_windows(plan, prices), *_remarks(plan, prices)),
     )
+
+
+def _totals(rows: Iterable[CostRow]) -> tuple[Total, Total, Total]:
+    """Add up an hour in which no job runs, one at full size and one of a run."""
+    counted = [row for row in rows if not row.by_use]
+    return (
+        total((row.component, row.idle_usd_per_hour) for row in counted),
+        total((row.component, row.full_usd_per_hour) for row in counted),
+        total((row.component, row.run_usd_per_hour) for row in counted),
+    )
+
+
+def _by_type(
+    plan: ClusterPlan,
+    prices: PriceList,
+    charges: Sequence[Charge],
+    billed: int | None,
+    hours: float | None,
+) -> Iterator[TypeCost]:
+    """Yield the totals with all nodes of each of several types; nothing for one type."""
+    if not plan.capacity.other_types:
+        return
+    bought = Purchase(plan.capacity.kind)
+    nodes = instance_item(bought, plan.instance.name)
+    for instance in (plan.instance, *plan.capacity.other_types):
+        item = instance_item(bought, instance.name)
+        idle, full, an_hour = _totals(
+            cost_row(replace(each, item=item) if each.item == nodes else each, prices, billed)
+            for each in charges
+        )
+        yield TypeCost(
+            instance_type=instance.name,
+            price=prices.price(item),
+            idle=idle,
+            full=full,
+            run=None if hours is None else an_hour.times(hours),
+        )
 
 
 def _run_nodes(plan: ClusterPlan, nodes: int | None, hours: float) -> int:
@@ -169,12 +218,11 @@ def _windows(plan: ClusterPlan, prices: PriceList) -> Iterator[str]:
 def _remarks(plan: ClusterPlan, prices: PriceList) -> Iterator[str]:
     if plan.instance.withdrawn:
         yield withdrawn_remark(plan.instance)
-    for other in plan.capacity.other_types:
-        price = prices.price(instance_item(Purchase(plan.capacity.kind), other.name))
-        costs = f"{price} USD an hour" if price else "an unknown price"
+    if plan.capacity.other_types:
+        others = " or ".join(each.name for each in plan.capacity.other_types)
         yield (
-            f"a node of {other.name}, which EC2 may launch in place of {plan.instance.name}, costs "
-            f"{costs}; totals count {plan.instance.name}"
+            f"EC2 may launch {others} in place of {plan.instance.name}: all figures but those by "
+            f"type are for nodes of {plan.instance.name}"
         )
     if plan.capacity.kind is CapacityKind.SPOT:
         yield (

@@ -137,6 +137,30 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TypeCost:
+    """What a cluster costs whose nodes are all of one of several instance types.
+
+    Attributes:
+        instance_type: of all nodes.
+        price: for an hour of one node; None when it is unknown.
+        idle: an hour in which no job runs.
+        full: an hour at full size.
+        run: the run that was asked about; None without one.
+    """
+
+    instance_type: str
+    price: Price | None
+    idle: Total
+    full: Total
+    run: Total | None
+
+    @property
+    def full_month(self) -> Total:
+        """A month at full size, all of the time."""
+        return self.full.times(HOURS_PER_MONTH)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
     """One way to buy a node.
 

@@ -24,6 +24,7 @@ class BoughtNode:
     """What one node costs, bought one way.
 
     Attributes:
+        instance_type: of the node.
         purchase: for instance `reserved-1y-no-upfront`.
         price: for an hour; None when it is unknown.
         upfront_usd: paid when it is bought: 0 for what is paid by use, the least that a Savings
@@ -34,6 +35,7 @@ class BoughtNode:
             are paid for; None for what is paid by use, and when a price is unknown.
     """
 
+    instance_type: str
     purchase: str
     price: Price | None
     upfront_usd: float | None
@@ -69,6 +71,7 @@ def bought_node(instance_type: str, purchase: str, prices: PriceList) -> BoughtN
         if on_demand and not by_use:
             break_even = price.usd / on_demand.usd * HOURS_PER_MONTH
     return BoughtNode(
+        instance_type=instance_type,
         purchase=purchase,
         price=price,
         upfront_usd=0 if by_use else _upfront(how, price),
