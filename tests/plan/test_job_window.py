@@ -80,6 +80,23 @@ def test_it_warns_of_a_job_that_may_outlast_its_window() -> None:
     assert "go at 2026-12-15 11:00 UTC, 167.5 hours after its start; no window follows" in last
 
 
+@pytest.mark.parametrize("begins", [1, 7])
+def test_an_attempt_has_the_nodes_of_a_window_that_is_active_longer(begins: int) -> None:
+    longer = window(1, at(begins), at(20))
+
+    [notice] = window_notices((FIRST, longer), FIRST, timedelta(hours=200), at(1))
+
+    assert "167.5 hours after now; its next attempt has nodes of cr-00000001: write" in notice
+
+
+def test_an_attempt_waits_for_no_window_that_is_over_then() -> None:
+    within, third = window(1, at(2), at(3)), window(2, at(20), at(21))
+
+    [notice] = window_notices((FIRST, within, third), FIRST, timedelta(hours=200), at(1))
+
+    assert "waits for the window that begins at 2026-12-20 11:30 UTC" in notice
+
+
 def test_nodes_of_a_reservation_stay_after_its_window() -> None:
     reservation = window(0, at(1), at(8), block=False)
 

@@ -194,6 +194,22 @@ def test_a_calendar_of_blocks_as_ec2_has_them(account: Account) -> None:
     assert over.place and over.place.field == "capacity.calendar.0.capacity_block"
 
 
+def test_a_job_that_outlasts_one_window_may_fit_into_another(account: Account) -> None:
+    account.aws.grant_quota(TRN_QUOTA, 0)
+    short, long = buy(account, 4, 24), buy(account, 4, 72)
+
+    found = only(
+        account.ask(
+            capacity=windows(short, long), job={"timeout_hours": 48}, now=short["StartDate"]
+        )
+    )
+
+    assert (found.rule, found.remedy) == (
+        "TS-ACC-033",
+        "submit with --timeout-hours 23 what is to end in it",
+    )
+
+
 @pytest.mark.parametrize(
     ("moved", "severity", "field"),
     [

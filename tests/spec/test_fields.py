@@ -270,6 +270,22 @@ WRONG = {
         "capacity.calendar.0.from: '2026-12-01 11:30' is not allowed; did you mean "
         "2026-12-01T11:30Z? (allowed: a time in UTC, as YYYY-MM-DDTHH:MMZ)",
     ),
+    **{
+        f"window from {time}": (
+            "capacity: {calendar: [{capacity_block: cr-01234567, "
+            f"from: {time}, until: 2026-12-08T11:30Z}}]}}",
+            f"capacity.calendar.0.from: '{time}' is not allowed; {hint} (allowed: a time in UTC, "
+            "as YYYY-MM-DDTHH:MMZ)",
+        )
+        for time, hint in (
+            # As the AWS CLI prints it in version 1 and 2.
+            ("2026-12-02T11:30:00.000Z", "did you mean 2026-12-02T11:30Z?"),
+            ("2026-12-02T11:30:00+00:00", "did you mean 2026-12-02T11:30Z?"),
+            ("2026-12-02T11:30+01:00", "did you mean 2026-12-02T10:30Z?"),
+            ("2026-12-02", "did you mean 2026-12-02T00:00Z?"),
+            ("2 Dec", "for instance 2026-12-01T11:30Z"),
+        )
+    },
     "window on a day that does not exist": (
         "capacity: {calendar: [{capacity_block: cr-01234567, "
         "from: 2026-11-31T11:30Z, until: 2026-12-08T11:30Z}]}",

@@ -72,16 +72,6 @@ def longest_use(calendar: Sequence[Window]) -> timedelta:
     return max(each.usable for each in calendar)
 
 
-def active(calendar: Sequence[Window], now: datetime) -> tuple[Window, ...]:
-    """Return the windows in which nodes can be launched now."""
-    return tuple(each for each in calendar if each.begins_at <= now < each.launches_until)
-
-
-def next_of(calendar: Sequence[Window], now: datetime) -> Window | None:
-    """Return the window that begins next, or None."""
-    return next((each for each in calendar if each.begins_at > now), None)
-
-
 def span(time: timedelta) -> str:
     """Return minutes below two hours, and hours above."""
     if time < 2 * _HOUR:

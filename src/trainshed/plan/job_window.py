@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from trainshed.plan.calendar import Window, active, next_of, span
+from trainshed.plan.calendar import Window, span
 
 _TIME = "%Y-%m-%d %H:%M UTC"
 
 
 def job_window(calendar: Sequence[Window], now: datetime) -> Window | None:
     """Return the window that a job which is submitted now begins in; None when none is left."""
+    active = [each for each in calendar if each.begins_at <= now < each.launches_until]
     # Of several that are active, the one that lasts longest.
-    there = max(active(calendar, now), key=lambda each: each.launches_until, default=None)
-    return there or next_of(calendar, now)
+    there = max(active, key=lambda each: each.launches_until, default=None)
+    return there or next((each for each in calendar if each.begins_at > now), None)
 
 
 def window_notices(
@@ -35,12 +36,15 @@ def window_notices(
             f"{window.reservation_id}"
         )
     if window.is_block and longest > left:
-        after = next_of(calendar, window.begins_at)
-        then = (
-            f"its next attempt waits for the window that begins at {after.begins_at:{_TIME}}"
-            if after
-            else "no window follows"
-        )
+        later = [each for each in calendar if each.launches_until > window.launches_until]
+        if not later:
+            then = "no window follows"
+        elif later[0].begins_at <= window.launches_until:
+            then = f"its next attempt has nodes of {later[0].reservation_id}"
+        else:
+            then = (
+                f"its next attempt waits for the window that begins at {later[0].begins_at:{_TIME}}"
+            )
         notices.append(
             f"warning: the job may run {span(longest)}, and the nodes of {window.reservation_id} "
             f"go at {window.launches_until:{_TIME}}, {span(left)} after "

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from trainshed.documents.forms import Form, likely_meant
 from trainshed.spec.mount import mount_problem
@@ -27,9 +28,13 @@ def _meant_mount(text: str) -> Iterator[str]:
 
 
 def _meant_moment(text: str) -> Iterator[str]:
-    time = re.sub("[ t]", "T", text.strip(), count=1).upper()
-    yield time.removesuffix("+00:00").removesuffix("Z") + "Z"
-    yield f"{text.strip()}T00:00Z"
+    # The AWS CLI prints 2026-12-01T11:30:00.000Z, or 2026-12-01T11:30:00+00:00 in version 2.
+    try:
+        time = datetime.fromisoformat(text.strip().upper())
+    except ValueError:
+        return
+    in_utc = time.astimezone(UTC) if time.tzinfo else time
+    yield f"{in_utc:%Y-%m-%dT%H:%MZ}"
 
 
 def _meant_role(text: str) -> Iterator[str]:

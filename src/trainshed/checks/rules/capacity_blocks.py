@@ -113,5 +113,6 @@ def longer_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
         yield Violation(
             path=("job", "timeout_hours"),
             message=f"jobs may run {hours} hours, and the longest {of_all} lasts {longest:g}",
-            remedy="give fewer hours than the block has left, so that jobs end by themselves",
+            remedy="let jobs end by themselves: give at most so many hours, or what the block has "
+            "left, in job.timeout_hours or with trainshed job submit --timeout-hours",
         )

@@ -272,13 +272,18 @@ def _outlasted(subject: Subject, found: CapacityReservation) -> Iterator[Violati
     hours = subject.plan.jobs.timeout_hours
     if start + timedelta(hours=hours) > end:
         left = int((end - start) / timedelta(hours=1))
+        if not left:
+            remedy = "name another block: no time is left in this one"
+        elif subject.plan.capacity.calendar:
+            # Another window may be longer.
+            remedy = f"submit with --timeout-hours {left} what is to end in it"
+        else:
+            remedy = f"set job.timeout_hours to {left}"
         yield Violation(
             path=("job", "timeout_hours"),
             message=f"a job may run {hours} hours, and the nodes of {found} go at {end:{_TIME}}: "
             f"{left} hours after {'its start' if start > subject.now else 'now'}",
-            remedy=f"set job.timeout_hours to {left}"
-            if left
-            else "name another block: no time is left in this one",
+            remedy=remedy,
         )
 
 
