@@ -1,6 +1,6 @@
 """What a review says may go wrong, over comparisons by the real engine behind `cdk diff`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,9 @@ BUCKET, TABLE, LOGS = "AWS::S3::Bucket", "AWS::DynamoDB::Table", "AWS::Logs::Log
 FILES, REPOSITORY, KEY = "AWS::FSx::FileSystem", "AWS::ECR::Repository", "AWS::KMS::Key"
 ENVIRONMENT, QUEUE = "AWS::Batch::ComputeEnvironment", "AWS::Batch::JobQueue"
 NODES, LAUNCH = "AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::LaunchTemplate"
+KEY_ARN = "arn:aws:kms:us-west-2:123456789012:key/{}"
+# A policy needs a statement.
+OTHER = {"Action": "sqs:SendMessage", "Resource": "arn:aws:sqs:us-west-2:123456789012:q"}
 GROUP, ROLE = "AWS::EC2::SecurityGroup", "AWS::IAM::Role"
 
 
@@ -166,6 +169,32 @@ def policy(**statement: Any) -> Template:
     return one("AWS::IAM::Policy", {"PolicyName": "p", "Roles": ["r"], "PolicyDocument": document})
 
 
+def reads_with(
+    key: str | None,
+    *,
+    bucket: bool = True,
+    prefix: str = "",
+    write: bool = False,
+    roles: Sequence[str] = ("r",),
+) -> Template:
+    """A policy that lets roles read a bucket, and what a key has encrypted in it."""
+    objects = {"Action": ["s3:GetObject"], "Resource": f"arn:aws:s3:::b/{prefix}*"}
+    encrypted = {
+        "Action": ["kms:Decrypt", *(["kms:GenerateDataKey"] if write else [])],
+        "Resource": KEY_ARN.format(key),
+        "Condition": {"StringEquals": {"kms:ViaService": "s3.us-west-2.amazonaws.com"}},
+    }
+    statements = [
+        {"Effect": "Allow", **each}
+        for each, given in ((objects, bucket), (encrypted, key), (OTHER, True))
+        if given
+    ]
+    return one(
+        "AWS::IAM::Policy",
+        {"PolicyName": "p", "Roles": roles, "PolicyDocument": {"Statement": statements}},
+    )
+
+
 def trust(principal: Any, **statement: Any) -> Template:
     document = {
         "Effect": "Allow",
@@ -253,6 +282,39 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     ),
     "key-removed": (one(KEY), EMPTY, [("high", LOST, "what it encrypts can never be read again")]),
     "key-removed-and-kept": (one(KEY, **KEPT), EMPTY, []),
+    "another-key-of-a-bucket": (
+        reads_with("old", roles=["r", "s"]),
+        reads_with("new", roles=["r", "s"]),
+        [
+            (
+                "medium",
+                LOST,
+                "key/old through S3: the objects that it has encrypted",
+            )
+        ],
+    ),
+    "no-key-of-a-bucket": (
+        reads_with("old"),
+        reads_with(None),
+        [("medium", LOST, "key/old through S3: the objects")],
+    ),
+    "another-key-and-another-prefix": (
+        reads_with("old"),
+        reads_with("new", prefix="data/"),
+        [("medium", LOST, "key/old through S3: the objects")],
+    ),
+    "first-key-of-a-bucket": (reads_with(None), reads_with("new"), []),
+    "a-key-to-read-with-no-longer-to-write": (
+        reads_with("old", write=True),
+        reads_with("old"),
+        [],
+    ),
+    "a-bucket-given-up-with-its-key": (reads_with("old"), reads_with(None, bucket=False), []),
+    "a-key-that-is-not-for-s3": (
+        policy(Action="kms:Decrypt", Resource=KEY_ARN.format("old")),
+        policy(Action="kms:Decrypt", Resource=KEY_ARN.format("new")),
+        [],
+    ),
     "policy-weakened": (
         one(BUCKET, **KEPT),
         one(BUCKET, UpdateReplacePolicy="Retain"),

@@ -65,6 +65,13 @@ def statement_text(statement: Statement, called: Names) -> str:
     return f"{principals} {verb} {actions} on {on}{conditions}"
 
 
+def who_has(statement: Statement, called: Names) -> str:
+    """Return to whom a statement gives or denies something, by their names."""
+    return ", ".join(
+        rendered(name.partition(":")[2] or name, called) for name in statement.principals.names
+    )
+
+
 def rule_text(rule: SecurityGroupRule, called: Names) -> str:
     """Return what a rule lets through: `LustreGroup takes TCP 988 from ClientGroup`."""
     group = rendered(rule.group, called)

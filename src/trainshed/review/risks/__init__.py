@@ -14,6 +14,7 @@ from trainshed.review.risks.deployment_fails import (
     other_types,
 )
 from trainshed.review.risks.expiry import expiry
+from trainshed.review.risks.former_keys import former_keys
 from trainshed.review.risks.identities import identities
 from trainshed.review.risks.jobs_killed import jobs_killed
 from trainshed.review.risks.node_updates import launches_nodes
@@ -73,6 +74,7 @@ def _risks(
         resources = stack_after.template.get("Resources", {}) if stack_after else {}
         account = (stack_after or before[name]).account
         yield from open_rules(name, difference, called)
+        yield from former_keys(name, difference, called)
         yield from broad_permission(name, difference, resources, account, called)
     yield from unprotected_stacks(before, after)
     yield from exports_in_use(before, after, comparison)

@@ -7,7 +7,7 @@ from trainshed.documents.sensitive_names import sounds_like_an_administrator
 from trainshed.review.differences import ManagedPolicy, Statement, TemplateDifference
 from trainshed.review.managed_policies import statements_of
 from trainshed.review.model import Level, Risk, RiskKind
-from trainshed.review.permissions import statement_text
+from trainshed.review.permissions import statement_text, who_has
 from trainshed.review.risks.access import anyone, assumes, is_of_another_account
 from trainshed.review.risks.affected import Resources
 from trainshed.review.risks.grants import breadth
@@ -45,7 +45,7 @@ def broad_permission(
 
 def _gained(stack: str, statement: Statement, account: str, called: Names) -> Iterator[Risk]:
     allowed = [each for each in statement.branches() if each.effect == "Allow"]
-    who, said = _who(statement, called), statement_text(statement, called)
+    who, said = who_has(statement, called), statement_text(statement, called)
     if level := _worst([breadth(each) for each in allowed]):
         yield _risk(stack, level, who, said)
     elif allowed and (level := anyone(statement)):
@@ -63,7 +63,7 @@ def _lost(stack: str, statement: Statement, _: str, called: Names) -> Iterator[R
     if any(each.effect == "Deny" for each in statement.branches()):
         said = f"no longer: {statement_text(statement, called)}"
         yield replace(
-            _risk(stack, Level.MEDIUM, _who(statement, called), said),
+            _risk(stack, Level.MEDIUM, who_has(statement, called), said),
             remedy="ask why it was denied, and whether another policy allows it",
         )
 
@@ -101,12 +101,6 @@ def _of_resource(
         resource=rendered(statement.resources.names[0], called),
         message=statement_text(statement, called),
         remedy=remedy,
-    )
-
-
-def _who(statement: Statement, called: Names) -> str:
-    return ", ".join(
-        rendered(name.partition(":")[2] or name, called) for name in statement.principals.names
     )
 
 
