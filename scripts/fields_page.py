@@ -89,7 +89,15 @@ def _takes(field: Node, definitions: Node) -> str:
     target = _target(field, definitions)
     for choices in (target.get("oneOf"), target.get("anyOf")):
         if choices:
-            return ", or ".join(_takes(choice, definitions) for choice in choices)
+            words: list[str] = []
+            for choice in choices:
+                model = _target(choice, definitions)
+                # Where no field must be given, any of them alone chooses the model.
+                if "properties" in model and "required" not in model:
+                    words += [f"`{{{each}: ...}}`" for each in model["properties"]]
+                else:
+                    words.append(_takes(choice, definitions))
+            return ", or ".join(words)
     if len(target.get("enum", ())) > _MOST_LISTED:
         return "one that `trainshed catalogue list` prints"
     if "const" in target:

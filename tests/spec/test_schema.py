@@ -47,6 +47,14 @@ def test_the_reference_has_every_field_with_its_meaning() -> None:
     assert all(row[1] and row[3].strip(" |") for row in rows)
 
 
+def test_the_reference_has_every_form_of_capacity() -> None:
+    [row] = [line for line in reference_text().splitlines() if line.startswith("| `capacity` |")]
+
+    kinds = ("reservation", "capacity_block", "spot", "instance_types", "calendar")
+    forms = ["`on-demand`", *(f"`{{{each}: ...}}`" for each in kinds)]
+    assert row.split(" | ")[1] == ", or ".join(forms)
+
+
 def test_they_are_valid_schemas() -> None:
     Draft202012Validator.check_schema(cluster_schema())
     Draft202012Validator.check_schema(pipeline_schema())
