@@ -468,6 +468,10 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         ("submit", "TrainCluster", "--env", "TRAINSHED_FILES=", "--", "true"),
         "variable TRAINSHED_FILES: it is for the files of --send PATH",
     ),
+    "a variable of the launcher": (
+        ("submit", "TrainCluster", "--env", "NODE_RANK=1", "--", "true"),
+        "variable NODE_RANK: trainshed-launch sets it for every command",
+    ),
     "a variable of Batch": (
         ("submit", "TrainCluster", "--env", "AWS_BATCH_X=1", "--", "true"),
         "variable AWS_BATCH_X: names that begin with AWS_BATCH are AWS Batch's own",

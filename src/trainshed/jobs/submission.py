@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from trainshed.errors import TrainshedError
-from trainshed.jobs.sent_files import VARIABLE, SentFiles
+from trainshed.jobs.sent_files import SentFiles
+from trainshed.nodes.variables import LAUNCHER_SETS, OWN
 
 # AWS Batch API reference, SubmitJob: jobName.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
@@ -37,14 +38,16 @@ class Submission:
     timeout_seconds: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a name that no scheduler takes, and a variable that files go by."""
+        """Refuse a name that no scheduler takes, and variables that are trainshed's own."""
         if not _NAME.fullmatch(self.name):
             raise TrainshedError(
                 f"a job cannot be called {self.name!r}: letters, digits, '-' and '_', at most 128, "
                 "the first a letter or a digit"
             )
-        if VARIABLE in self.environment:
-            raise TrainshedError(f"variable {VARIABLE}: it is for the files of --send PATH")
+        reserved = {**OWN, **(LAUNCHER_SETS if _is_launched(self.command) else {})}
+        for variable in self.environment:
+            if why := reserved.get(variable):
+                raise TrainshedError(f"variable {variable}: {why}")
 
 
 def job_name(ready_job: str) -> str:
@@ -54,4 +57,8 @@ def job_name(ready_job: str) -> str:
 
 def launched(command: tuple[str, ...]) -> tuple[str, ...]:
     """Put the launcher in front of a command that does not begin with it."""
-    return command if PurePath(command[0]).name == LAUNCHER else (LAUNCHER, *command)
+    return command if _is_launched(command) else (LAUNCHER, *command)
+
+
+def _is_launched(command: tuple[str, ...]) -> bool:
+    return PurePath(command[0]).name == LAUNCHER

@@ -20,6 +20,7 @@ from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes
 from trainshed.plan.region import region_problem
 from trainshed.plan.repository import RepositoryPlan, own_repository
+from trainshed.plan.reserved_variables import check_variables
 from trainshed.plan.root_volume import RootVolumePlan, plan_root_volume
 from trainshed.plan.scratch import ScratchPlan, plan_scratch
 from trainshed.plan.security import SecurityPlan, plan_security
@@ -204,6 +205,7 @@ def make_plan(
     storages = plan_storage(notes, region, network, zone, instance)
     capacity = plan_capacity(notes, instance, region, zone)
     security = plan_security(notes, region)
+    check_variables(notes)
     if not instance:
         raise SpecError(notes.problems)
     of_orchestrator = traits(spec.orchestrator)
