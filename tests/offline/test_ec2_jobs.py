@@ -276,7 +276,8 @@ def test_a_job_whose_main_node_is_terminated_has_failed(aws: EmbeddedAws, job: R
     explained = job("why", job_id)
     assert rules(explained) == ["TS-JOB-016"]
     assert f"the instance {lost} has ended, while it ran a node of the job" in explained.out
-    assert "submit the job again, and have it resume from a checkpoint" in explained.out
+    again = f"submit the job again: trainshed job again {job_id}, and have it resume"
+    assert again in explained.out
 
 
 def test_files_go_with_a_job(job: Run, clusters: Path) -> None:
@@ -288,6 +289,39 @@ def test_files_go_with_a_job(job: Run, clusters: Path) -> None:
     assert job("watch", job_id).code == 0
     assert "0: sent with the job" in job("logs", job_id).out.splitlines()
     assert "1: sent with the job" in job("logs", job_id, "--node", "1").out.splitlines()
+
+
+def test_a_job_is_submitted_again_as_it_was(job: Run, clusters: Path) -> None:
+    (clusters / "words.txt").write_text("as they were\n")
+    script = "echo $WORD $NNODES $(cat words.txt); sleep 0.1"
+    first = start(
+        *(job, script, "--send", "words.txt", "--nodes", "2", "--env", "WORD=again"),
+        *("--name", "twice", "--timeout-hours", "1"),
+    )
+    assert job("watch", first).code == 0
+    (clusters / "words.txt").write_text("changed\n")
+
+    done = job("again", first, "--watch")
+
+    assert done.code == 0, done.err
+    second, *shown = done.out.splitlines()
+    assert second != first
+    assert "node 0: again 2 as they were" in shown
+    listed = json.loads(job("list", "PlainCluster", "--json").out)
+    assert [(each["job_id"], each["nodes"]) for each in listed if each["name"] == "twice"] == [
+        (second, 2),
+        (first, 2),
+    ]
+
+
+def test_a_job_that_runs_is_not_submitted_again(job: Run) -> None:
+    job_id = start(job, "echo began; exec sleep 90", "--nodes", "1")
+
+    done = job("again", job_id)
+
+    assert done.code == 1
+    assert f"job {job_id} is not over: it is " in done.err
+    assert f"trainshed job cancel {job_id}" in done.err
 
 
 def test_a_node_that_ec2_takes_back_ends_the_job_in_time_and_is_replaced(
@@ -317,6 +351,9 @@ def test_a_node_that_ec2_takes_back_ends_the_job_in_time_and_is_replaced(
     [notice] = [line for line in printed if "back (interruption)" in line]
     [checkpoint] = [line for line in printed if line.startswith("checkpoint before ")]
     assert checkpoint.removeprefix("checkpoint before ") in notice
+    again = f"submit it again: trainshed job again {ended.job_id}"
+    assert again in job("watch", ended.job_id).err
+    assert again in job("why", ended.job_id).out
     until(lambda: len(running(aws).keys() - before) == 1, "the node in place of it")
 
 

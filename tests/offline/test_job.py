@@ -201,6 +201,16 @@ def test_jobs_are_listed_the_newest_first(job: Run) -> None:
     assert "FAILED" in lines[0] and "SUCCEEDED" in lines[1]
 
 
+def test_a_job_that_aws_batch_tries_again_is_not_submitted_again(job: Run) -> None:
+    job_id = finished(job, "exit 197", "--nodes", "1")
+
+    done = job("again", job_id)
+
+    assert done.code == 2
+    assert "AWS Batch itself tries a job of TrainCluster again that lost a node" in done.err
+    assert "trainshed job again" not in job("why", job_id).out
+
+
 def test_a_job_that_fails_ends_the_watching_with_the_node_and_its_exit_code(job: Run) -> None:
     job_id = shell(job, "exit 3", "--nodes", "2")
 

@@ -44,6 +44,9 @@ JobArgument = Annotated[
     typer.Argument(help="Id of a job, or its name: the newest of that name."),
 ]
 JobRegionOption = Annotated[str | None, region_option("AWS region of the job.")]
+WatchOption = Annotated[
+    bool, typer.Option("--watch", help="Follow the job to its end, as trainshed job watch.")
+]
 
 
 @app.command(cls=CommandAfterDashes)
@@ -83,9 +86,7 @@ def submit(
     ] = None,
     send: SendOption = None,
     plain: PlainOption = False,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Follow the job to its end, as trainshed job watch.")
-    ] = False,
+    watch: WatchOption = False,
     clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,
 ) -> None:
@@ -94,7 +95,7 @@ def submit(
     The cluster must be deployed. Put a command after --.
     """
     from trainshed.jobs.local_files import local_files_warning
-    from trainshed.jobs.scheduler import find_job, find_scheduler
+    from trainshed.jobs.scheduler import find_scheduler
     from trainshed.jobs.sent_files import pack
     from trainshed.jobs.submission import Submission, job_name, launched
     from trainshed.plan.job_window import job_window, window_notices
@@ -145,15 +146,33 @@ def submit(
     if window:
         say(*window_notices(calendar, window, longest, now), err=True)
     there = "" if environment_region(os.environ) == plan.region else f" --region {plan.region}"
-    if watch:
-        _follow(*find_job(aws_region, job_id), there)
-        return
-    for what, subcommand in (
-        ("follow it", "watch"),
-        ("why it waits or failed", "why"),
-        ("end it", "cancel"),
-    ):
-        say(f"{what}: trainshed job {subcommand} {job_id}{there}", err=True)
+    _go_on(aws_region, job_id, there, watch)
+
+
+@app.command()
+def again(job: JobArgument, watch: WatchOption = False, region: JobRegionOption = None) -> None:
+    """Submit a job of plain EC2 nodes again, as it was; it prints the id of the new job.
+
+    Its command, variables, files and time-out are those that Systems Manager has kept. Other jobs
+    are tried again by themselves.
+    """
+    from trainshed.jobs.scheduler import find_job
+
+    aws_region = _region(region)
+    scheduler, found = find_job(aws_region, job)
+    if found.submission is None:
+        raise TrainshedError(
+            f"{scheduler.service} itself tries a job of {scheduler.cluster} again that lost a "
+            "node; for more attempts, raise job.attempts in its file and deploy"
+        )
+    if not found.state.is_over:
+        raise Failure(
+            f"job {found.job_id} is not over: it is {found.status}; to end it first: trainshed job "
+            f"cancel {found.job_id}"
+        )
+    job_id = scheduler.submit(found.submission)
+    say(job_id)
+    _go_on(aws_region, job_id, f" --region {region}" if region else "", watch)
 
 
 @app.command(name="recipes")
@@ -320,6 +339,21 @@ def why(job: JobArgument, region: JobRegionOption = None, as_json: JsonOption = 
     raise typer.Exit(bool(findings))
 
 
+def _go_on(region: Any, job_id: str, there: str, watch: bool) -> None:
+    """Show a job that was submitted until it is over, or say how to."""
+    from trainshed.jobs.scheduler import find_job
+
+    if watch:
+        _follow(*find_job(region, job_id), there)
+        return
+    for what, subcommand in (
+        ("follow it", "watch"),
+        ("why it waits or failed", "why"),
+        ("end it", "cancel"),
+    ):
+        say(f"{what}: trainshed job {subcommand} {job_id}{there}", err=True)
+
+
 def _follow(scheduler: Any, job: Any, there: str) -> None:
     """Show a job until it is over.
 
@@ -346,9 +380,11 @@ def _follow(scheduler: Any, job: Any, there: str) -> None:
     if now.state is JobState.FAILED:
         failed = [node for node in now.nodes if node.ending and node.ending.exit_code]
         ended = [f"node {node.index}: {node.ending}" for node in failed[:1]]
+        lost = now.submission and now.has_lost_a_node
         raise Failure(
             f"job {now.job_id} has failed: {'; '.join(ended) or now.reason or 'no reason given'}; "
             f"see trainshed job why {now.job_id}{there}"
+            + (f"; submit it again: trainshed job again {now.job_id}{there}" if lost else "")
         )
 
 

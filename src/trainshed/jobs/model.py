@@ -6,6 +6,9 @@ from datetime import datetime
 from enum import StrEnum
 from itertools import pairwise
 
+from trainshed.jobs.submission import Submission
+from trainshed.nodes.exit_codes import PEER_LOST
+
 
 class JobState(StrEnum):
     """How far a job or one of its nodes has come.
@@ -152,6 +155,7 @@ class Job:
         depends_on: ids of jobs that have to succeed first.
         timeout_seconds: how long an attempt may take; None without a limit.
         nodes: by index.
+        submission: that submits it again as it was; None where AWS itself tries jobs again.
     """
 
     job_id: str
@@ -172,11 +176,20 @@ class Job:
     depends_on: tuple[str, ...]
     timeout_seconds: int | None
     nodes: tuple[JobNode, ...]
+    submission: Submission | None = None
 
     @property
     def main(self) -> JobNode:
         """The main node."""
         return next(node for node in self.nodes if node.is_main)
+
+    @property
+    def has_lost_a_node(self) -> bool:
+        """Whether its last attempt ended because a node was lost or taken back."""
+        ending = self.main.ending
+        return ending is not None and (
+            ending.exit_code == PEER_LOST or ending.cause is EndCause.HOST_ENDED
+        )
 
     @property
     def attempt(self) -> int:

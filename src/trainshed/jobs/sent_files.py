@@ -75,6 +75,17 @@ def pack(folder: Path, asked: Iterable[Path]) -> SentFiles:
     return SentFiles(names=frozenset(names), archive=packed)
 
 
+def packed(archive: str) -> SentFiles:
+    """Return the files that have gone with a job.
+
+    Args:
+        archive: of them.
+    """
+    content = io.BytesIO(bz2.decompress(base64.b64decode(archive)))
+    with tarfile.TarFile(fileobj=content) as members:
+        return SentFiles(names=frozenset(members.getnames()), archive=archive)
+
+
 def _found(folder: Path, asked: Path) -> list[Path]:
     # A link by its own name, as the command names it.
     by_name, by_target = Path(normpath(folder / asked)), Path(realpath(folder / asked))

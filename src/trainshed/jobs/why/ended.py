@@ -93,6 +93,7 @@ def exit_code(evidence: Evidence) -> Iterator[Violation]:
     job = evidence.job
     if job.cause in _TOLD or job.state is JobState.SUCCEEDED:
         return
+    again = _again(job)
     for code in dict.fromkeys(ending.exit_code for ending in _endings(evidence)):
         if not code:
             continue
@@ -104,7 +105,8 @@ def exit_code(evidence: Evidence) -> Iterator[Violation]:
         yield Violation(
             message=f"node {ranges(nodes)} ended with exit code {code}: {meaning}"
             f"{tried if job.most_attempts > 1 else ''}",
-            remedy=f"trainshed job logs {job.job_id} --node {nodes[0]}",
+            remedy=f"trainshed job logs {job.job_id} --node {nodes[0]}"
+            + (f"; submit it again: {again}" if code == PEER_LOST and again else ""),
         )
 
 
@@ -119,6 +121,7 @@ def exit_code(evidence: Evidence) -> Iterator[Violation]:
 def host(evidence: Evidence) -> Iterator[Violation]:
     """The host of a node ended, which ends the node."""
     job = evidence.job
+    again = _again(job)
     endings = (*_endings(evidence), *(node.ending for node in job.nodes if node.ending))
     lost = [
         each.status_reason
@@ -132,7 +135,7 @@ def host(evidence: Evidence) -> Iterator[Violation]:
             + (
                 f"{evidence.service} tries such a job {job.most_attempts} times, so have it"
                 if job.most_attempts > 1
-                else "submit the job again, and have it"
+                else f"submit the job again{f': {again}' if again else ''}, and have it"
             )
             + " resume from a checkpoint",
         )
@@ -198,6 +201,11 @@ def stopped(evidence: Evidence) -> Iterator[Violation]:
 def _endings(evidence: Evidence) -> tuple[Ending, ...]:
     """Return how the attempts ended, the newest first, when that did not succeed."""
     return () if evidence.job.state is JobState.SUCCEEDED else evidence.job.attempts[::-1]
+
+
+def _again(job: Job) -> str | None:
+    """Return the command that submits a job again, where nothing else tries it again."""
+    return f"trainshed job again {job.job_id}" if job.submission else None
 
 
 def _lacked(evidence: Evidence, nodes: list[int]) -> str | None:

@@ -6,10 +6,14 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from tarfile import TarError
 from typing import Any
 
 from trainshed.aws import Region, accepting
+from trainshed.errors import TrainshedError
 from trainshed.jobs.model import EndCause, Ending, Job, JobNode, JobState, ListedJob, LogStream
+from trainshed.jobs.sent_files import VARIABLE, packed
+from trainshed.jobs.submission import Submission
 
 # Systems Manager API reference, Command: CommandId.
 _COMMAND_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -180,7 +184,6 @@ def _read(
     cause, reason = _why(command, nodes)
     started = [node.started_at for node in nodes if node.started_at]
     stopped = [node.stopped_at for node in nodes if node.stopped_at]
-    limit = command["Parameters"].get("TimeoutSeconds")
     return Job(
         job_id=command["CommandId"],
         name=command.get("Comment", ""),
@@ -198,9 +201,32 @@ def _read(
         image="",
         log_group=log_group,
         depends_on=(),
-        timeout_seconds=int(limit[0]) if limit else None,
+        timeout_seconds=_timeout(command),
         nodes=nodes,
+        submission=_submission(command, submitted),
     )
+
+
+def _submission(command: Mapping[str, Any], submitted: Mapping[str, Any]) -> Submission | None:
+    """Return what submits a job again; None when somebody has sent it in another way than we do."""
+    environment = dict(submitted.get("environment", {}))
+    archive = environment.pop(VARIABLE, "")
+    try:
+        return Submission(
+            name=command.get("Comment", ""),
+            command=tuple(submitted.get("command", ())),
+            nodes=len(submitted["hosts"]),
+            environment=environment,
+            files=packed(archive) if archive else None,
+            timeout_seconds=_timeout(command),
+        )
+    except (TrainshedError, ValueError, OSError, EOFError, TarError):
+        return None
+
+
+def _timeout(command: Mapping[str, Any]) -> int | None:
+    limit = command["Parameters"].get("TimeoutSeconds")
+    return int(limit[0]) if limit else None
 
 
 def _why(
