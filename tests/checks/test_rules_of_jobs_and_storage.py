@@ -237,6 +237,24 @@ def test_file_systems_that_lose_data_or_are_slow(
 
 
 @pytest.mark.parametrize(
+    ("bucket", "linked", "remedy"),
+    [
+        ("{}", "trainshed-example-123456789012-us-west-2", "its versions, which are kept for 90"),
+        ("{}", "trainshed-beta-123456789012-us-west-2", "turn on versioning"),
+        ("{existing: my-runs}", "my-runs", "turn on versioning"),
+    ],
+)
+def test_the_versions_of_a_linked_bucket_are_there_or_to_be_turned_on(
+    planned: Callable[[str], ClusterPlan], bucket: str, linked: str, remedy: str
+) -> None:
+    storage = f"storage: {{bucket: {bucket}, lustre: {{s3: {{bucket: {linked}}}}}}}\n"
+
+    (found,) = [each for each in judge(planned(TRN1 + storage)) if each.rule == "TS-LUS-006"]
+
+    assert found.remedy.startswith(remedy)
+
+
+@pytest.mark.parametrize(
     ("lustre", "training", "slow"),
     [
         # 980 GB at 9,375 MB/s take 105 seconds: 10.4 % with 15 minutes, 9.9 % with 16.

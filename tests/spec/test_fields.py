@@ -190,7 +190,7 @@ WRONG = {
     "block": (
         "capacity: {capacity_block: Blocks}",
         "capacity.capacity_block: 'Blocks' is not allowed; for instance "
-        "arn:aws:resource-groups:us-west-2:123456789012:group/Blocks (allowed: the id of a "
+        "cr-0fedcba9876543210 (allowed: the id of a "
         "Capacity Block, cr- and 8 to 17 hexadecimal digits, or the ARN of a resource group of "
         "blocks, arn:aws:resource-groups:...:group/...)",
     ),

@@ -92,7 +92,7 @@ def cluster_cost(
         billed = max(nodes, plan.nodes.min)
     elif nodes is not None:
         raise TrainshedError(
-            f"{nodes} nodes are those of a run; say for how many hours it lasts, too"
+            f"{nodes} nodes are those of a run; say for how many hours it lasts, too: --hours"
         )
     charges = [charge for each in inside_out(planned_cluster(plan)) for charge in each.charges]
     charges.sort(key=lambda charge: charge.by_use)

@@ -175,7 +175,7 @@ BLOCK = Form(
     "arn:aws:resource-groups:[a-z0-9-]+:[0-9]{12}:group/[A-Za-z0-9_.-]{1,300})$",
     words="the id of a Capacity Block, cr- and 8 to 17 hexadecimal digits, or the ARN of a "
     "resource group of blocks, arn:aws:resource-groups:...:group/...",
-    example="arn:aws:resource-groups:us-west-2:123456789012:group/Blocks",
+    example="cr-0fedcba9876543210",
 )
 MOMENT = Form(
     pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?Z$",

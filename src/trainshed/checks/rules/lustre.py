@@ -6,6 +6,7 @@ from trainshed.checks import clusters
 from trainshed.checks.file_system import new_file_system
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import BucketPlan, ClusterPlan
+from trainshed.plan.storage.bucket import VERSION_DAYS
 from trainshed.spec import BucketAccess, DeploymentType
 
 _LUSTRE = ("storage", "lustre")
@@ -59,11 +60,15 @@ def linked_without_backups(plan: ClusterPlan) -> Iterator[Violation]:
     """Whoever links a bucket should know that it is the only copy."""
     lustre = new_file_system(plan)
     if lustre and lustre.s3:
+        bucket = plan.bucket
+        versioned = bucket and bucket.new and bucket.is_called(lustre.s3.bucket)
         yield Violation(
             path=(*_LUSTRE, "s3"),
             message=f"FSx makes no backups, and what is deleted in {lustre.s3.bucket} "
             "disappears here",
-            remedy="turn on versioning of the bucket",
+            remedy=f"its versions, which are kept for {VERSION_DAYS} days, have it"
+            if versioned
+            else "turn on versioning of the bucket",
         )
 
 
