@@ -30,6 +30,21 @@ def rows(output: str, start: str) -> list[list[str]]:
     ]
 
 
+def test_a_calendar_has_an_hour_and_no_month(trainshed: Trainshed, tmp_path: Path) -> None:
+    window = "capacity_block: cr-01234567, from: 2126-12-01T11:30Z, until: 2126-12-08T11:30Z"
+    (tmp_path / "one.yaml").write_text(
+        "name: One\nregion: us-west-2\nzone: usw2-az4\ninstance: {type: trn1.32xlarge}\n"
+        f"capacity: {{calendar: [{{{window}}}]}}\n"
+    )
+
+    shown = trainshed("cost", str(tmp_path / "one.yaml"))
+    facts = trainshed("cost", str(tmp_path / "one.yaml"), "--json").json
+
+    assert "idle: 9.58 USD per hour\n" in shown.out
+    assert "month of" not in shown.out
+    assert (facts["in_windows"], facts["idle_month"], facts["full_month"]) == (True, None, None)
+
+
 def test_it_shows_components_prices_and_totals(trainshed: Trainshed) -> None:
     answer = trainshed("cost", "train", "--nodes", "8", "--hours", "24")
 

@@ -80,6 +80,7 @@ def test_the_shipped_trn1_cluster_costs_what_one_reckons_by_hand() -> None:
     node = 21.5 + (512 * 0.08 + 875 * 0.04 + 1000 * 0.005) / 730
     assert cost.idle.usd == pytest.approx(always)
     assert cost.full.usd == pytest.approx(16 * node + always)
+    assert cost.idle_month and cost.full_month
     assert cost.idle_month.usd == pytest.approx(730 * always)
     assert cost.full_month.usd == pytest.approx(730 * (16 * node + always))
     assert cost.run and cost.run.cost.usd == pytest.approx(24 * (8 * node + always))
@@ -202,7 +203,7 @@ def test_there_are_totals_with_all_nodes_of_each_type(
     )
 
     first, second = cost.by_type
-    assert cost.run
+    assert cost.run and cost.full_month
     assert (first.instance_type, first.full, first.run) == (
         "p4d.24xlarge",
         cost.full,
@@ -258,6 +259,7 @@ def test_the_windows_of_a_calendar_are_added_up(
     [of_windows] = [each for each in cost.remarks if "windows" in each]
     [held] = [each for each in cost.remarks if "taken to hold" in each]
     assert f"have 288 hours: 4 nodes {said}" in of_windows
+    assert (cost.idle_month, cost.full_month) == (None, None)
     assert held.startswith("cr-0123456789abcdef0 and cr-0fedcba9876543210 are taken to hold 4 ins")
 
 

@@ -113,7 +113,8 @@ def _print(cost: ClusterCost) -> None:
         ("idle", cost.idle, cost.idle_month),
         ("full size", cost.full, cost.full_month),
     ):
-        say(f"{name}: {an_hour} per hour, {a_month} per month of {HOURS_PER_MONTH} hours")
+        of_month = f", {a_month} per month of {HOURS_PER_MONTH} hours" if a_month else ""
+        say(f"{name}: {an_hour} per hour{of_month}")
     if run := cost.run:
         more = f" ({run.billed_nodes} are there)" if run.billed_nodes != run.nodes else ""
         say(f"run on {run.nodes} nodes{more} for {run.hours:g} hours: {run.cost}")
@@ -190,7 +191,8 @@ def _json(cost: ClusterCost) -> dict[str, Any]:
         }
         for row in cost.rows
     ]
-    totals = {"idle_month": asdict(cost.idle_month), "full_month": asdict(cost.full_month)}
+    months = {"idle_month": cost.idle_month, "full_month": cost.full_month}
+    totals = {name: month and asdict(month) for name, month in months.items()}
     return asdict(cost) | {"rows": rows, **totals}
 
 

@@ -39,6 +39,8 @@ class ClusterCost:
         idle: an hour in which no job runs.
         full: an hour at full size.
         run: the run that was asked about, if one was.
+        in_windows: nodes are there in the windows of a calendar only, so that what an hour costs
+            says nothing of a month.
         by_type: with nodes of several types: the totals, if all nodes are of one of them; the other
             figures are those of the first.
         remarks: what to know before the figures are used.
@@ -52,6 +54,7 @@ class ClusterCost:
     idle: Total
     full: Total
     run: Run | None
+    in_windows: bool
     by_type: tuple[TypeCost, ...]
     remarks: tuple[str, ...]
 
@@ -62,14 +65,14 @@ class ClusterCost:
         return tuple(dict.fromkeys((*self.full.unknown, *self.idle.unknown, *run)))
 
     @property
-    def idle_month(self) -> Total:
+    def idle_month(self) -> Total | None:
         """A month in which no job runs."""
-        return self.idle.times(HOURS_PER_MONTH)
+        return None if self.in_windows else self.idle.times(HOURS_PER_MONTH)
 
     @property
-    def full_month(self) -> Total:
+    def full_month(self) -> Total | None:
         """A month at full size, all of the time."""
-        return self.full.times(HOURS_PER_MONTH)
+        return None if self.in_windows else self.full.times(HOURS_PER_MONTH)
 
 
 def cluster_cost(
@@ -110,6 +113,7 @@ def cluster_cost(
         idle=idle,
         full=full,
         run=run,
+        in_windows=bool(plan.capacity.calendar),
         by_type=tuple(_by_type(plan, prices, charges, billed, hours)),
         remarks=(*_stand_ins(plan, rows), *_windows(plan, prices), *_remarks(plan, prices)),
     )
@@ -198,7 +202,7 @@ def _stand_ins(plan: ClusterPlan, rows: Iterable[CostRow]) -> Iterator[str]:
 
 
 def _windows(plan: ClusterPlan, prices: PriceList) -> Iterator[str]:
-    """Say what all windows of a calendar cost: an hour and a month are those of one window."""
+    """Say what all windows of a calendar cost: an hour is that of one window."""
     calendar = plan.capacity.calendar
     if not calendar:
         return
@@ -211,7 +215,7 @@ def _windows(plan: ClusterPlan, prices: PriceList) -> Iterator[str]:
     when = "paid when each is bought" if blocks else "at the price on demand"
     yield (
         f"the windows of the calendar have {hours:,.10g} hours: {nodes} nodes cost {amount} in "
-        f"them, {when}; what is shown for an hour and a month is within a window"
+        f"them, {when}; what is shown for an hour is within a window"
     )
 
 
