@@ -1,4 +1,4 @@
-"""What `make demo` runs inside the embedded AWS: the way of a new account to its first job.
+"""What `make demo` runs inside the embedded AWS: `trainshed up`, and jobs on the cluster.
 
 With `--eks`, as `make demo-eks` runs it, a cluster of Amazon EKS instead. Each step is a line; what
 its commands print is in build/demo, or build/demo-eks. At the end stands what there is now.
@@ -30,8 +30,8 @@ from embedded_aws.hosts.image_files import containers_unavailable
 from trainshed.aws import Region, regions
 
 ROOT = Path(__file__).resolve().parents[1]
-ASSEMBLY = "cdk.out"
-CLUSTER, CELL = "TrainCluster", ("neuron", "ecs")
+# The quota is that of Running On-Demand Trn instances.
+CLUSTER, TRN_QUOTA = "TrainCluster", "L-2C3B7624"
 EKS_FILE, EKS_CELL = "examples/dl1-eks.yaml", ("habana", "eks-1.35")
 # Who gives Kubernetes what the cluster needs, and who trains.
 EKS_ROLES = ("Operator", "MachineLearning")
@@ -142,49 +142,25 @@ def main() -> None:
     logs.mkdir(parents=True)
     demo = Demo(logs=logs, console=Console())
     [region] = regions(None)
-    with tempfile.TemporaryDirectory() as folder:
-        if of_eks:
+    if of_eks:
+        with tempfile.TemporaryDirectory() as folder:
             results = show_eks(demo, region, Path(folder))
-        else:
-            deploy(demo, Path(folder))
-            results = list(run_jobs(demo))
+    else:
+        bring_up(demo)
+        results = list(run_jobs(demo))
     say_what_there_is(demo, region, results)
 
 
-def deploy(demo: Demo, folder: Path) -> None:
-    """Do what a new account needs for the cluster, in the order of the README."""
-    cdk = cdk_deploy(folder)
-    prepare(demo, folder, CELL)
-    with demo.step("cdk deploy TrainContainers, and a stand-in for its container image") as step:
-        step.run([*cdk, "--exclusively", "TrainContainers"])
-        step.run(["trainshed", "offline", "image", CLUSTER])
-    with demo.step(f"cdk deploy {CLUSTER}") as step:
-        step.run([*cdk, "--concurrency", "4", CLUSTER])
-
-
-def prepare(demo: Demo, folder: Path, cell: tuple[str, str], *context: str) -> None:
-    """Bootstrap, synthesise into an assembly of the demo's own, and publish an AMI.
-
-    Args:
-        demo: it.
-        folder: for the assembly, so that two demos do not meet in cdk.out.
-        cell: accelerator and agent of the AMI.
-        context: options of the synthesis.
-    """
-    account, region = os.environ["CDK_DEFAULT_ACCOUNT"], os.environ["CDK_DEFAULT_REGION"]
-    with demo.step("cdk bootstrap") as step:
-        # Away from cdk.json: naming the environment is enough, and no app is synthesised.
-        step.run(["cdk", "bootstrap", f"aws://{account}/{region}"], folder=folder)
-    with demo.step("cdk synth") as step:
-        step.run(["cdk", "synth", "--quiet", "--output", str(folder / ASSEMBLY), *context])
-    with demo.step("publish an AMI: a stand-in for what trainshed ami build bakes") as step:
-        ami = step.run(["trainshed", "offline", "ami", *cell]).strip()
-        step.run(["trainshed", "ami", "publish", ami, "--channel", "stable"])
-
-
-def cdk_deploy(folder: Path) -> Sequence[str]:
-    """Return the command that deploys stacks of the demo's assembly, without their names."""
-    return ("cdk", "--app", str(folder / ASSEMBLY), "deploy", "--require-approval", "never")
+def bring_up(demo: Demo) -> None:
+    """Bring the cluster up by the command that does it on AWS, which says itself what it does."""
+    with demo.step("a quota for the nodes: on AWS a person grants it, here a control") as step:
+        quota = {"service": "ec2", "code": TRN_QUOTA, "value": 2048}
+        step.run(["trainshed", "offline", "control", "quotas", json.dumps([quota])])
+    command, began = ["trainshed", "up", CLUSTER, "--yes"], monotonic()
+    demo.console.print(f"$ {shlex.join(command)}", markup=False, highlight=False)
+    if code := subprocess.run(command, cwd=ROOT).returncode:
+        sys.exit(code)
+    demo.steps["up"] = monotonic() - began
 
 
 def show_eks(demo: Demo, region: Region, folder: Path) -> Sequence[str]:
@@ -204,12 +180,23 @@ def show_eks(demo: Demo, region: Region, folder: Path) -> Sequence[str]:
     if not no_job:
         with demo.step("trainshed kube lock: add-ons, and the charts of JobSet and Kueue") as step:
             step.run(["trainshed", "kube", "lock", file])
-    prepare(demo, folder, EKS_CELL, "-c", f"clusters={file}")
+    account = os.environ["CDK_DEFAULT_ACCOUNT"]
+    assembly = str(folder / "cdk.out")
+    with demo.step("cdk bootstrap") as step:
+        # Away from cdk.json: naming the environment is enough, and no app is synthesised.
+        step.run(["cdk", "bootstrap", f"aws://{account}/{region.name}"], folder=folder)
+    with demo.step("cdk synth") as step:
+        # So that two demos do not meet in the project's cdk.out.
+        step.run(["cdk", "synth", "--quiet", "--output", assembly, "-c", f"clusters={file}"])
+    with demo.step("publish an AMI: a stand-in for what trainshed ami build bakes") as step:
+        ami = step.run(["trainshed", "offline", "ami", *EKS_CELL]).strip()
+        step.run(["trainshed", "ami", "publish", ami, "--channel", "stable"])
     with demo.step(f"roles of its users, which you make by hand: {', '.join(EKS_ROLES)}"):
         for name in EKS_ROLES:
             make_role(region, name)
     with demo.step(f"cdk deploy {CLUSTER}: on AWS the control plane takes ten minutes") as step:
-        step.run([*cdk_deploy(folder), "--concurrency", "4", CLUSTER])
+        deploy = ("cdk", "--app", assembly, "deploy", "--require-approval", "never")
+        step.run([*deploy, "--concurrency", "4", CLUSTER])
     operator, user = (credentials(region, name) for name in EKS_ROLES)
     with demo.step(f"trainshed kube apply, as {EKS_ROLES[0]}: charts, plugins and more") as step:
         step.run(["trainshed", "kube", "apply", file], environment=operator)
@@ -304,10 +291,10 @@ def say_what_there_is(demo: Demo, region: Region, results: Sequence[str]) -> Non
     demo.console.print(table)
     for line in results:
         demo.console.print(line, markup=False, highlight=False)
-    took, logs = sum(demo.steps.values()), demo.logs.relative_to(ROOT)
+    took = sum(demo.steps.values())
     demo.console.print(
         f"""
-It took {took:.0f} s. What the tools printed is in {logs}; that AWS is gone.
+It took {took:.0f} s. What the tools printed is in build; that AWS is gone.
 
 next:
   source .venv/bin/activate

@@ -109,10 +109,12 @@ ELSEWHERE: dict[str, str | tuple[str, str]] = {
         COMMANDS,
         '"publish", str(output / "manifest.json")',
     ),
-    "npx cdk deploy TrainContainers": (FRESH, 'cdk_deploy(assembly, "TrainContainers")'),
-    "trainshed ami publish build/neuron-ecs/manifest.json --channel stable": (
-        FRESH,
-        "subprocess.run(PUBLISH.split()",
+    "trainshed up TrainCluster --plan": ("tests/up/test_up.py", 'up("--plan", "--json")'),
+    "trainshed up TrainCluster": ("scripts/demo.py", '"trainshed", "up", CLUSTER'),
+    "trainshed offline control quotas "
+    '\'[{"service": "ec2", "code": "L-2C3B7624", "value": 2048}]\'': (
+        "scripts/demo.py",
+        '"offline", "control", "quotas"',
     ),
     "trainshed ami build neuron eks-1.35": (COMMANDS, '"build", "neuron", "ec2"'),
     "trainshed ami publish build/neuron-eks-1.35/manifest.json --channel stable": (

@@ -30,7 +30,8 @@ def test_it_deploys_runs_a_job_and_says_so_on_one_screen() -> None:
     for stack in ("CDKToolkit", "TrainContainers", "TrainNetwork", "TrainStorage", "TrainCluster"):
         assert any(re.match(rf"│ {stack} +│ CREATE_COMPLETE +│", line) for line in lines), stack
     assert "mpirun: all 8 ranks on 4 nodes have the sum 28" in lines
-    events = (ROOT / "build/demo/5-cdk-deploy-traincluster.log").read_text(encoding="utf-8")
+    assert any("First job: a check of 2 nodes: 2 nodes passed" in line for line in lines)
+    events = (ROOT / "build/up/TrainCluster/stacks.log").read_text(encoding="utf-8")
     assert "CREATE_COMPLETE" in events
     assert re.search(r"ContainerImage = at .* UTC, image train:2.9.0-neuronx was there", events)
 

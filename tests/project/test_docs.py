@@ -119,6 +119,7 @@ def subcommands(group: str) -> set[str]:
             "review",
             "rule",
             "teardown",
+            "up",
             "upgrade",
         )
     ],

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from trainshed.aws import Region, accepting
@@ -22,6 +23,7 @@ class DeployedStack:
         protected: termination protection is on.
         outputs: value by key.
         resources: physical ids by resource type.
+        changed_at: when it was last created or updated.
     """
 
     name: str
@@ -30,6 +32,7 @@ class DeployedStack:
     protected: bool
     outputs: Mapping[str, str]
     resources: Mapping[str, tuple[str, ...]]
+    changed_at: datetime
 
     def ids(self, *resource_types: str) -> tuple[str, ...]:
         """Return the physical ids of the resources of some types."""
@@ -55,6 +58,7 @@ def find_stack(region: Region, name: str) -> DeployedStack | None:
         protected=described.get("EnableTerminationProtection", False),
         outputs=_outputs(described),
         resources=resources,
+        changed_at=described.get("LastUpdatedTime", described["CreationTime"]),
     )
 
 
@@ -72,9 +76,13 @@ def status_of(region: Region, stack_id: str) -> str:
 
 def imported_from(region: Region, stack: DeployedStack) -> frozenset[str]:
     """Return the names of the stacks that a stack imports from."""
+    return frozenset(_IMPORT.findall(str(template_of(region, stack))))
+
+
+def template_of(region: Region, stack: DeployedStack) -> Any:
+    """Return the template of a stack: JSON as a mapping, YAML as text; empty for one in review."""
     answer = region.call("cloudformation", "get_template", StackName=stack.stack_id)
-    # JSON comes as a mapping, YAML as text; a stack in review has none.
-    return frozenset(_IMPORT.findall(str(answer.get("TemplateBody", ""))))
+    return answer.get("TemplateBody", "")
 
 
 def importers(region: Region, stack: DeployedStack) -> dict[str, frozenset[str]]:

@@ -53,12 +53,14 @@ class App:
         arguments: what Python is called with.
         context: of the files that the CDK CLI reads.
         region: of the environment, for stacks that name none.
+        account: of the environment, likewise; None to leave it open.
     """
 
     folder: Path
     arguments: tuple[str, ...]
     context: Mapping[str, Any]
     region: str | None
+    account: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +173,24 @@ def synthesise(
     return read_assembly(output)
 
 
+def with_needed(name: str, stacks: Mapping[str, SynthesisedStack]) -> dict[str, SynthesisedStack]:
+    """Return a stack and those that it is deployed after, each after what it needs.
+
+    Args:
+        name: the stack's.
+        stacks: of an assembly.
+    """
+    ordered: dict[str, SynthesisedStack] = {}
+
+    def add(each: str) -> None:
+        for needed in sorted(stacks[each].after):
+            add(needed)
+        ordered.setdefault(each, stacks[each])
+
+    add(name)
+    return ordered
+
+
 def read_assembly(folder: Path) -> dict[str, SynthesisedStack]:
     """Return the stacks of a cloud assembly by name, in its order; those of its stages too."""
     stacks: dict[str, SynthesisedStack] = {}
@@ -207,6 +227,8 @@ def _environment(app: App, python: Path, output: Path) -> dict[str, str]:
     }
     if app.region:
         kept["CDK_DEFAULT_REGION"] = app.region
+    if app.account:
+        kept["CDK_DEFAULT_ACCOUNT"] = app.account
     return kept | {
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,

@@ -25,6 +25,7 @@ GROUPS = {
     "ami": "AMIs: bake, test, publish, roll back, remove.",
     "offline": "An AWS on this machine: no account, no network, no cost.",
     "rehearse": "A job of a cluster on this machine, before you pay for a node.",
+    "up": "From an empty account to a first job: the steps that are not done yet.",
     "job": "Jobs of a cluster: submit, watch, logs, cancel, why one fails; a shell on its nodes.",
     "kube": "Kubernetes of a cluster on Amazon EKS: what it needs, kubectl, what nodes have.",
     "bench": "Logs of collective benchmarks: read, judged, drawn.",

@@ -21,9 +21,7 @@ from trainshed.cli.output import print_json, print_records, say
 from trainshed.cli.progress import progress
 from trainshed.errors import Failure, TrainshedError
 from trainshed.kubernetes.apply_progress import Stage, apply_and_wait
-from trainshed.kubernetes.applying import Applier
-from trainshed.kubernetes.chart_installer import chart_installers
-from trainshed.kubernetes.charts import KUEUE
+from trainshed.kubernetes.applying import stages_of
 from trainshed.kubernetes.client import connect
 from trainshed.kubernetes.cluster import EksCluster, find_cluster
 from trainshed.kubernetes.kubeconfig import kubeconfig_file, write_context
@@ -152,10 +150,7 @@ def apply(
     assert plan.control_plane
     eks = _cluster(plan)
     with connect(eks) as client, progress() as show:
-        charts = chart_installers(client, eks, plan.control_plane, show)
-        applier = Applier(
-            client, eks, planned, kueue_comes=any(each.chart is KUEUE for each in charts)
-        )
+        charts, applier = stages_of(client, eks, plan.control_plane, planned, show)
         show(f"asking the API server of {eks.name} what would change")
         stages: tuple[Stage, ...] = (*charts, applier)
         steps = (*(step for each in charts for step in each.plan()), *applier.plan())

@@ -4,7 +4,7 @@ Each object is asked about first, so that a conflict or a refusal is found befor
 Applying again changes nothing, so an interrupted command is simply run again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from lightkube import Client
@@ -12,6 +12,8 @@ from lightkube.resources.core_v1 import ConfigMap
 
 from trainshed.errors import Failure
 from trainshed.kubernetes.applied import delete_applied, find_applied
+from trainshed.kubernetes.chart_installer import ChartInstaller, chart_installers
+from trainshed.kubernetes.charts import KUEUE
 from trainshed.kubernetes.client import asking
 from trainshed.kubernetes.cluster import EksCluster
 from trainshed.kubernetes.object_names import named
@@ -32,6 +34,7 @@ from trainshed.kubernetes.objects import (
 )
 from trainshed.kubernetes.queue import QueueObject, has_kueue
 from trainshed.kubernetes.readiness import not_ready
+from trainshed.plan.control_plane import ControlPlanePlan
 
 
 class Applier:
@@ -150,3 +153,27 @@ def _deleted(each: KubernetesObject) -> ApplyStep:
 
 def _is_of_kueue(each: KubernetesObject) -> bool:
     return isinstance(each, QueueObject)
+
+
+def stages_of(
+    client: Client,
+    cluster: EksCluster,
+    control_plane: ControlPlanePlan,
+    plan: ObjectsPlan,
+    show: Callable[[str], None],
+) -> tuple[tuple[ChartInstaller, ...], Applier]:
+    """Return what installs the charts of a cluster's lock, and then what applies its objects.
+
+    Args:
+        client: of the API server.
+        cluster: as EKS has it.
+        control_plane: has the lock.
+        plan: what its objects follow from.
+        show: called with each step.
+
+    Raises:
+        Failure: as `chart_installers`.
+    """
+    charts = chart_installers(client, cluster, control_plane, show)
+    comes = any(each.chart is KUEUE for each in charts)
+    return charts, Applier(client, cluster, plan, kueue_comes=comes)

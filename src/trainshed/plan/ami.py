@@ -7,7 +7,7 @@ from trainshed.ami.channel import Channel, is_channel_name
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.nodes.cells import ACCELERATORS
 from trainshed.pins.reader import project_pins
-from trainshed.plan.ami_remedy import cell_of, remedy_for
+from trainshed.plan.ami_remedy import bake_commands, cell_of, remedy_for
 from trainshed.plan.control_plane import ControlPlanePlan
 from trainshed.plan.notes import Notes
 
@@ -30,6 +30,7 @@ class AmiPlan:
         cell: which of our AMIs it must be, for instance `neuron/ecs`; None when we bake none for
             the nodes.
         remedy: what to do when there is no such AMI.
+        bake: commands that bake it and publish it under what was asked for; none where we cannot.
         root_device: device name of its root volume.
     """
 
@@ -37,6 +38,7 @@ class AmiPlan:
     version: int | None = None
     cell: str | None
     remedy: str
+    bake: tuple[str, ...]
     root_device: str
 
     @property
@@ -66,6 +68,8 @@ def plan_ami(
         asked=asked,
         cell=cell,
         remedy=remedy_for(asked, cell, instance, region),
+        # A version of a parameter that is not there cannot be made.
+        bake=() if ":" in asked else bake_commands(asked, cell, instance, region),
         root_device=_root_device(family, cell),
     )
     if asked.startswith("ami-"):

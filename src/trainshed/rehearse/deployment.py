@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from embedded_aws.embedded import EmbeddedAws
-from trainshed.app.synthesis import SynthesisedStack, read_app, synthesise
+from trainshed.app.synthesis import SynthesisedStack, read_app, synthesise, with_needed
 from trainshed.errors import TrainshedError
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.orchestrators import ORCHESTRATOR_OUTPUT
@@ -37,15 +37,7 @@ def synthesised(cluster: str, output: Path) -> dict[str, SynthesisedStack]:
             f"there is no cluster {cluster!r} that takes jobs here; those that do are: "
             f"{', '.join(clusters) or 'none'}"
         )
-    ordered: dict[str, SynthesisedStack] = {}
-
-    def add(name: str) -> None:
-        for needed in sorted(stacks[name].after):
-            add(needed)
-        ordered.setdefault(name, stacks[name])
-
-    add(cluster)
-    return ordered
+    return with_needed(cluster, stacks)
 
 
 def deploy(aws: EmbeddedAws, templates: Mapping[str, Mapping[str, Any]]) -> Mapping[str, str]:

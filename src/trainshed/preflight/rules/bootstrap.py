@@ -8,7 +8,7 @@ from trainshed.preflight.subject import Subject, accounts
 
 # Of the default synthesizer, whose templates check it by a rule.
 BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
-_BOOTSTRAP_NEEDED = 6
+BOOTSTRAP_NEEDED = 6
 
 
 @rule(
@@ -31,12 +31,12 @@ def bootstrap(subject: Subject) -> Iterator[Violation]:
     with accepting("ParameterNotFound"):
         answer = subject.aws.call("ssm", "get_parameter", Name=BOOTSTRAP_VERSION)
         version = answer["Parameter"]["Value"]
-    if version is None or int(version) < _BOOTSTRAP_NEEDED:
+    if version is None or int(version) < BOOTSTRAP_NEEDED:
         has = f"has version {version} of the" if version else "has no"
         account = subject.aws.call("sts", "get_caller_identity")["Account"]
         yield Violation(
             path=(),
             message=f"{subject.plan.region} {has} CDK bootstrap, and version "
-            f"{_BOOTSTRAP_NEEDED} or later of it is needed",
+            f"{BOOTSTRAP_NEEDED} or later of it is needed",
             remedy=f"npx cdk bootstrap aws://{account}/{subject.plan.region}",
         )

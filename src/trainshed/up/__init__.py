@@ -1,0 +1,11 @@
+"""The way from an empty account to a first job: its steps, which of them are done, the rest done.
+
+It keeps no state: each step asks AWS how far it has come.
+"""
+
+from trainshed.up.model import Look, Step, StepState
+from trainshed.up.running import StepRun
+from trainshed.up.site import Site
+from trainshed.up.steps import steps_of
+
+__all__ = ["Look", "Site", "Step", "StepRun", "StepState", "steps_of"]

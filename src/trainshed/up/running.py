@@ -1,0 +1,90 @@
+"""Run the commands of a step, one after another."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from trainshed.errors import Failure
+
+# `TrainNetwork |  3/26 | 10:14:06 AM | CREATE_COMPLETE | ...`, as the CDK CLI prints events.
+_EVENT = re.compile(r"(?:\d+:\d+:\d+ [AP]M \| )?(\w+) \|\s+(\d+)/(\d+) \|")
+_LAST_LINES = 20
+# Whatever ends this program, SIGKILL too, ends the command: then nothing writes to its standard
+# input any more. A deployment that went on would hold the project's cdk.out.
+_ENDS_WITH_US = """exec 3<&0 </dev/null
+{ read -r -u 3 || kill -TERM 0; } >/dev/null 2>&1 &
+exec 3<&-
+"""
+
+
+class StepRun:
+    """Runs the commands of a step; what they print goes to a file.
+
+    Args:
+        log: the file.
+        show: gets each line that says how far it is.
+    """
+
+    def __init__(self, log: Path, show: Callable[[str], None]) -> None:
+        self._log, self._show = log, show
+
+    def run(self, command: str) -> None:
+        """Run a line of a shell to its end.
+
+        Raises:
+            Failure: it fails; the message has the end of what it printed.
+            KeyboardInterrupt: after the command has cleaned up behind itself.
+        """
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        last = deque[str](maxlen=_LAST_LINES)
+        done: dict[str, str] = {}
+        with self._log.open("a", encoding="utf-8") as log:
+            log.write(f"$ {command}\n")
+            process = subprocess.Popen(
+                ["bash", "-euo", "pipefail", "-c", _ENDS_WITH_US + command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                env=_environment(),
+                # Ctrl-C is passed on once, so that nobody cleans up twice.
+                process_group=0,
+            )
+            assert process.stdin and process.stdout
+            try:
+                for line in process.stdout:
+                    log.write(line)
+                    log.flush()
+                    last.append(line.rstrip())
+                    if event := _EVENT.match(line):
+                        done[event[1]] = f"{event[1]} {event[2]} of {event[3]}"
+                        self._show(", ".join(done.values()))
+                    elif line.strip():
+                        self._show(line.strip())
+            except BaseException:
+                os.killpg(process.pid, signal.SIGINT)
+                for line in process.stdout:
+                    log.write(line)
+                raise
+            finally:
+                code = process.wait()
+                process.stdin.close()
+                process.stdout.close()
+        if code:
+            raise Failure(
+                f"{command} ended with exit code {code}; all that it printed is in {self._log}, "
+                "and at its end:",
+                *(f"  | {line}" for line in last),
+            )
+
+
+def _environment() -> dict[str, str]:
+    """Let commands find the trainshed that runs this."""
+    ours = str(Path(sys.executable).parent)
+    return {**os.environ, "PATH": os.pathsep.join([ours, os.environ.get("PATH", os.defpath)])}
