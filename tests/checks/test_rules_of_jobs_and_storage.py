@@ -67,6 +67,16 @@ def with_ami(type_name: str, ami: str, added: str = "") -> str:
     return f"{HEAD}{added}instance: {{type: {type_name}, ami: {ami}}}\n"
 
 
+def calendar(count: int, kind: str = "capacity_block") -> str:
+    """A cluster with windows of a week, each a month after the one before."""
+    windows = [
+        f"  - {{{kind}: cr-{month:08x}, from: 2126-{month:02}-01T11:30Z, "
+        f"until: 2126-{month:02}-08T11:30Z}}\n"
+        for month in range(1, count + 1)
+    ]
+    return f"{TRN1}zone: usw2-az4\ncapacity:\n  calendar:\n{''.join(windows)}"
+
+
 @pytest.mark.parametrize(
     ("text", "rules"),
     [
@@ -77,6 +87,11 @@ def with_ami(type_name: str, ami: str, added: str = "") -> str:
         pytest.param(TRN1_16 + "job: {attempts: 1}", ["TS-BAT-001"], id="one-attempt"),
         pytest.param(BLOCK + "job: {attempts: 2, timeout_hours: 4368}", [], id="block"),
         pytest.param(BLOCK + "job: {timeout_hours: 4369}", ["TS-BAT-003"], id="longer-than-block"),
+        pytest.param(calendar(3), [], id="as-many-attempts-as-windows"),
+        pytest.param(calendar(4), ["TS-BAT-016"], id="more-windows-than-attempts"),
+        pytest.param(calendar(4, "reservation"), [], id="reservations-take-no-attempt"),
+        pytest.param(calendar(11) + "job: {attempts: 9}", ["TS-BAT-016"], id="could-have-more"),
+        pytest.param(calendar(11) + "job: {attempts: 10}", [], id="no-job-has-more-attempts"),
         pytest.param(TRN1 + "job: {timeout_hours: 4369}", [], id="on-demand-is-no-block"),
         pytest.param(TRN1 + "job: {shared_memory_gib: 231}", [], id="half-the-memory"),
         pytest.param(TRN1 + "job: {shared_memory_gib: 232}", ["TS-BAT-004"], id="more-than-half"),

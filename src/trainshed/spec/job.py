@@ -32,6 +32,10 @@ class BucketGrant(Model):
     versioning where that matters."""
 
 
+# API reference of AWS Batch, RetryStrategy, attempts.
+ATTEMPTS_MAX = 10
+
+
 class JobSpec(Model):
     """Defaults of the jobs."""
 
@@ -55,7 +59,7 @@ class ContainerJobSpec(JobSpec):
 
     shared_memory_gib: Whole | None = Field(default=None, ge=1)
     """Size of /dev/shm in GiB; default: an eighth of the node's memory."""
-    attempts: Whole = Field(default=3, ge=1, le=10)
+    attempts: Whole = Field(default=3, ge=1, le=ATTEMPTS_MAX)
     """Tries of a job that lost a node: its main node failed or could not start, or the main node's
     container ended with exit code 197, which says that a node was lost or lacks a device. AWS Batch
     notices only the main node by itself. A job that ends with any other code is not tried again."""
