@@ -169,7 +169,7 @@ def test_what_a_change_of_the_nodes_does_to_jobs(found: Found, text: str, rules:
         (PLAIN, "GLOO_SOCKET_IFNAME: eth0", ["TS-ENV-009"]),
         (PLAIN, "GLOO_SOCKET_IFNAME: ens5", []),
         (PLAIN, 'NCCL_SOCKET_IFNAME: "^lo,docker"', []),
-        (TRN1, "MASTER_ADDR: localhost", []),
+        (TRN1, 'NEURON_RT_ROOT_COMM_ID: "localhost:41000"', []),
         (TRN1_16, 'WORLD_SIZE: "512"', ["TS-ENV-010"]),
         (DL1, "HABANA_VISIBLE_DEVICES: all", []),
         (DL1, 'HABANA_VISIBLE_DEVICES: "0,1"', ["TS-ENV-011"]),

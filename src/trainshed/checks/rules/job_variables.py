@@ -8,15 +8,8 @@ from trainshed.checks.variables import asked_variable, variable_path
 from trainshed.findings import Basis, Violation, rule
 from trainshed.plan import ClusterPlan
 
-_MEETING_PLACE = (
-    "HCCL_COMM_ID",
-    "MASTER_ADDR",
-    "NCCL_COMM_ID",
-    "NEURON_RT_ROOT_COMM_ID",
-    "NODE_RANK",
-    "RANK",
-    "WORLD_SIZE",
-)
+# Beside those that the launcher sets, which a plan refuses.
+_MEETING_PLACE = ("HCCL_COMM_ID", "NCCL_COMM_ID", "NEURON_RT_ROOT_COMM_ID", "RANK", "WORLD_SIZE")
 _VISIBLE = {
     AcceleratorFamily.HABANA: ("HABANA_VISIBLE_DEVICES", "HABANA_VISIBLE_MODULES"),
     AcceleratorFamily.NEURON: ("NEURON_RT_NUM_CORES", "NEURON_RT_VISIBLE_CORES"),
@@ -31,13 +24,13 @@ _VISIBLE = {
     why="""
 Variables of the cluster file are those of every node and every job. The address of the main node is
 another one in each job, and the rank another one on each node: processes wait for each other
-forever, or fail. `trainshed-launch` sets them for each job.
+forever, or fail. `trainshed-launch` gives each job MASTER_ADDR, NODE_RANK and NNODES.
 """,
     basis=Basis.INFERRED,
     sources=("https://docs.aws.amazon.com/batch/latest/userguide/mnp-env-vars.html",),
     example="""
 instance: {type: trn1.32xlarge, nodes: {max: 4}}
-job: {environment: {MASTER_ADDR: 10.20.0.10}}
+job: {environment: {NEURON_RT_ROOT_COMM_ID: "10.20.0.10:41000"}}
 """,
 )
 def fixed_meeting_place(plan: ClusterPlan) -> Iterator[Violation]:
