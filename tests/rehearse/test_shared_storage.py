@@ -99,8 +99,9 @@ def test_jobs_know_the_bucket_and_read_the_part_that_is_mounted(
         for each in s3.list_buckets()["Buckets"]
         if each["Name"].startswith("trainshed-train-")
     ]
-    for key in ("sets/a", "runs/b"):
+    for key in ("sets/a", "sets/deleted", "runs/b"):
         s3.put_object(Bucket=name, Key=key, Body=b"text of " + key.encode())
+    s3.delete_object(Bucket=name, Key="sets/deleted")
 
     job, said = run("echo $TRAINSHED_BUCKET: $(ls /data) $(cat /data/a)")
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from moto.backends import get_backend
+from moto.s3.models import FakeDeleteMarker
 
 from embedded_aws.ec2.reached_services import reaches
 from embedded_aws.ec2.security_group_rules import covers
@@ -107,7 +108,9 @@ def _bucket(instance: Any, hosts: Hosts, path: str, name: str, prefix: str = "")
     folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=top))
     folder.chmod(_SEEN)
     # A folder comes before an object of its name, as Mountpoint has it.
-    for key in sorted(buckets[name].keys.values(), key=lambda each: str(each.name), reverse=True):
+    # A deleted object of a versioned bucket has a marker in its place, which nobody sees.
+    keys = (each for each in buckets[name].keys.values() if not isinstance(each, FakeDeleteMarker))
+    for key in sorted(keys, key=lambda each: str(each.name), reverse=True):
         parts = key.name.removeprefix(prefix).split("/")
         place = folder.joinpath(*parts)
         if not key.name.startswith(prefix) or not _NO_NAMES.isdisjoint(parts) or place.exists():
