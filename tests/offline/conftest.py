@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import frequent_looks
 import job_bench
 import pytest
 from accelerator_tools import install
@@ -17,7 +18,6 @@ from protected_stacks import deploy_protected
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
 from trainshed.cli import main
-from trainshed.jobs import logs, watching
 from trainshed.plan import load_fleet
 
 PROGRAMS = Path(__file__).parents[2] / "packer/files/opt/trainshed"
@@ -74,9 +74,7 @@ def trainshed(
 @pytest.fixture
 def look_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have jobs looked at more often than AWS would like."""
-    monkeypatch.setattr(watching, "_SHORTEST_PAUSE_SECONDS", 0.1)
-    monkeypatch.setattr(watching, "_LONGEST_PAUSE_SECONDS", 0.3)
-    monkeypatch.setattr(logs, "_LAST_LINES_SECONDS", 0.05)
+    frequent_looks.look_often(monkeypatch)
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from command_line import Answer, runner
 from eks_bench import until
+from eks_operator import ROLE, be_role, make_operator
+from frequent_looks import look_often
 from job_bench import job_aws
 from kube_bench import asked, credentials_of, token
 from libraries import needs_libraries
@@ -18,7 +20,6 @@ from embedded_aws.hosts.network import namespaces_unavailable
 from embedded_aws.job_settings import JobSettings
 from embedded_aws.kubernetes.cache import unavailable
 from trainshed.cli import main
-from trainshed.jobs import logs, watching
 from trainshed.plan import load_fleet
 
 pytestmark = [pytest.mark.server, needs_libraries("torch")]
@@ -33,7 +34,6 @@ image: {uri: "registry.example/train:1"}
 kubernetes: {access: [{role: Operator, policy: cluster-admin}]}
 """
 STACKS = ("KubeNetwork", "KubeControlPlane", "KubeCluster")
-ROLE = "arn:aws:iam::123456789012:role/Operator"
 Run = Callable[..., Answer]
 
 
@@ -67,17 +67,6 @@ def aws(
             yield found
 
 
-def make_operator(aws: EmbeddedAws) -> None:
-    root = {"AWS": "arn:aws:iam::123456789012:root"}
-    trust = {"Effect": "Allow", "Principal": root, "Action": "sts:AssumeRole"}
-    document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
-    iam = aws.client("iam")
-    iam.create_role(RoleName="Operator", AssumeRolePolicyDocument=document)
-    everything = {"Effect": "Allow", "Action": "*", "Resource": "*"}
-    policy = json.dumps({"Version": "2012-10-17", "Statement": [everything]})
-    iam.put_role_policy(RoleName="Operator", PolicyName="own", PolicyDocument=policy)
-
-
 @pytest.fixture
 def trainshed(
     aws: EmbeddedAws,
@@ -85,15 +74,9 @@ def trainshed(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Run:
-    monkeypatch.setattr(watching, "_SHORTEST_PAUSE_SECONDS", 0.1)
-    monkeypatch.setattr(watching, "_LONGEST_PAUSE_SECONDS", 0.3)
-    monkeypatch.setattr(logs, "_LAST_LINES_SECONDS", 0.05)
+    look_often(monkeypatch)
     run = runner("trainshed", main, capsys, monkeypatch)
-    aws.lead_here(monkeypatch)
-    found = credentials_of(aws, ROLE)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", found.access_key)
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", found.secret_key)
-    monkeypatch.setenv("AWS_SESSION_TOKEN", found.token)
+    be_role(aws, ROLE, monkeypatch)
     monkeypatch.chdir(project)
     for command in (("kube", "lock", "kube.yaml"), ("kube", "apply", "kube.yaml")):
         done = run(*command)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from command_line import Answer, runner
 from eks_bench import until
+from eks_operator import be_role
 from job_bench import job_aws
-from kube_bench import credentials_of
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
@@ -92,11 +92,7 @@ def as_role(
     (tmp_path / "kube.yaml").write_text(CLUSTER)
 
     def become(role: str) -> Run:
-        aws.lead_here(monkeypatch)
-        found = credentials_of(aws, f"arn:aws:iam::123456789012:role/{role}")
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", found.access_key)
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", found.secret_key)
-        monkeypatch.setenv("AWS_SESSION_TOKEN", found.token)
+        be_role(aws, f"arn:aws:iam::123456789012:role/{role}", monkeypatch)
         return partial(run, "kube")
 
     return become

@@ -9,13 +9,13 @@ from typing import Any
 import job_bench
 import pytest
 from command_line import Answer, runner
+from frequent_looks import look_often
 from protected_stacks import deploy_protected, there
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
 from trainshed.cli import main
 from trainshed.plan import Fleet, load_fleet
-from trainshed.teardown import control_planes, removal
 
 pytestmark = pytest.mark.server
 
@@ -81,8 +81,7 @@ def teardown(
     trainshed = runner("trainshed", main, capsys, monkeypatch)
     aws.lead_here(monkeypatch)
     monkeypatch.chdir(clusters.parent)
-    for module in (control_planes, removal):
-        monkeypatch.setattr(module, "_PAUSE_SECONDS", 0.1)
+    look_often(monkeypatch)
     return partial(trainshed, "teardown")
 
 

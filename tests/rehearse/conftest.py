@@ -30,15 +30,14 @@ def project(synthesise: Callable[[Fleet], Path], tmp_path_factory: pytest.TempPa
 
 @pytest.fixture
 def eks_project(
-    request: pytest.FixtureRequest,
     synthesise: Callable[[Fleet], Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Path:
-    """A project with a cluster of Amazon EKS alone, in which the test is; it may be another one."""
+    """A project with a cluster of Amazon EKS alone, in which the test is."""
     file = tmp_path / "clusters/kube.yaml"
     file.parent.mkdir()
-    file.write_text(getattr(request, "param", EKS_CLUSTER))
+    file.write_text(EKS_CLUSTER)
     write_app(tmp_path, synthesise(load_fleet([file])))
     monkeypatch.chdir(tmp_path)
     logs = tmp_path / "logs"

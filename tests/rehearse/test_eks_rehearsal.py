@@ -13,23 +13,10 @@ from trainshed.errors import TrainshedError
 from trainshed.ready_jobs import Work
 from trainshed.rehearse.faults import FaultKind
 from trainshed.rehearse.kubernetes import check_machine
-from trainshed.rehearse.rehearsal import Rehearsal, Result, Stages, rehearse
+from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse
 from trainshed.rehearse.workplace import workplace
 
 pytestmark = pytest.mark.server
-# The first attempt goes on until something ends it.
-EVERY_STORAGE = """name: KubeCluster
-region: us-west-2
-orchestrator: eks
-instance: {type: p3.16xlarge, nodes: {max: 2}, scratch: {ebs: {gib: 1000}}}
-capacity: {spot: {}}
-storage:
-  lustre: {deployment: scratch-2}
-  efs: {mount: /home}
-  openzfs: {}
-  bucket: {mount: /data, lifecycle: [{prefix: data/old/, glacier_instant_retrieval_days: 90}]}
-kubernetes: {version: "1.35", access: [{role: Operator, policy: cluster-admin}]}
-"""
 STEPS = '[ "$TRAINSHED_ATTEMPT" = 0 ] || exit 0; echo step; exec sleep 600'
 
 
@@ -40,24 +27,18 @@ def machine() -> None:
         pytest.skip(reason)
 
 
-def rehearsed(script: str, fault: FaultKind, printed: list[str]) -> Result:
-    """Run a script on two nodes with a fault; add what is printed."""
-    work = Work(command=("trainshed-launch", "sh", "-c", script))
+@pytest.mark.usefixtures("machine", "eks_project")
+def test_a_node_that_goes_has_all_nodes_start_again() -> None:
+    printed: list[str] = []
+    work = Work(command=("trainshed-launch", "sh", "-c", STEPS))
     with workplace() as place:
         result = rehearse(
-            Rehearsal(cluster="KubeCluster", nodes=2, work=work, fault=fault),
+            Rehearsal(cluster="KubeCluster", nodes=2, work=work, fault=FaultKind.TERMINATE_HOST),
             place,
             stages=Stages(printed.append),
             seen=lambda _, lines: printed.extend(lines),
         )
         place.log.unlink()
-    return result
-
-
-@pytest.mark.usefixtures("machine", "eks_project")
-def test_a_node_that_goes_has_all_nodes_start_again() -> None:
-    printed: list[str] = []
-    result = rehearsed(STEPS, FaultKind.TERMINATE_HOST, printed)
 
     assert (result.job.status, len(result.job.attempts)) == ("Completed", 2), printed
     assert "chart jobset 0.12.0: created" in printed
@@ -67,30 +48,6 @@ def test_a_node_that_goes_has_all_nodes_start_again() -> None:
     # Kubernetes has deleted the pods of the first attempt.
     assert [len(node.attempts) for node in result.job.nodes] == [2, 2]
     assert "apply what Kubernetes needs" in result.seconds
-
-
-@pytest.mark.usefixtures("machine", "eks_project")
-@pytest.mark.parametrize("eks_project", [EVERY_STORAGE], indirect=True)
-def test_a_job_on_spot_nodes_goes_on_from_what_it_wrote_to_its_storage() -> None:
-    printed: list[str] = []
-    training = f"""
-for path in /fsx /home /zfs /scratch; do
-  echo $TRAINSHED_ATTEMPT >>$path/of-$NODE_RANK || exit 3
-done
-ls -d /data || exit 4
-trap 'echo checkpoint $NODE_RANK before $(cat $TRAINSHED_DEADLINE) | tee /fsx/kept; exit 5' TERM
-[ "$TRAINSHED_ATTEMPT" = 0 ] || echo found $(cat /fsx/kept), $(paste -sd+ /home/of-0) attempts
-{STEPS.replace("exec sleep 600", "sleep 600 & wait")}
-"""
-
-    result = rehearsed(training, FaultKind.SPOT_INTERRUPTION, printed)
-
-    assert (result.job.status, len(result.job.attempts)) == ("Completed", 2), printed
-    assert any("EC2 takes node 1 (" in line and "back (interruption)" in line for line in printed)
-    assert any(line.startswith("checkpoint 0 before 20") for line in printed), printed
-    assert any(
-        line.startswith("found checkpoint ") and line.endswith(", 0+1 attempts") for line in printed
-    ), printed
 
 
 @pytest.mark.usefixtures("machine", "eks_project")

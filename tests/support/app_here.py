@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from trainshed.app.synthesis import App, Installation, SynthesisedStack, read_assembly
+from trainshed.app.synthesis import INSTALLED, App, Installation, SynthesisedStack, read_assembly
 
 
 def synthesise_in_this_process(
-    app: App, output: Path, _: Installation
+    app: App, output: Path, _: Installation = INSTALLED
 ) -> dict[str, SynthesisedStack]:
     """Stand in for `trainshed.app.synthesis.synthesise`, with the same app, folder and context."""
     # Here, because loading CDK takes a second that most tests do not need.
