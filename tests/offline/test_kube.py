@@ -203,6 +203,49 @@ def test_who_may_edit_submits_jobs_once_jobset_is_installed(
     assert "no job has the id or the name 'train'" in watched.err
 
 
+def test_nodes_of_several_types_are_as_planned(
+    aws: EmbeddedAws,
+    as_role: Callable[[str], Run],
+    synthesise: Callable[..., Path],
+    publish_ami: Callable[..., str],
+    tmp_path: Path,
+) -> None:
+    types = ["g7e.8xlarge", "g6.8xlarge"]
+    several = (
+        CLUSTER.replace("KubeCluster", "ManyCluster")
+        .replace("trn1.32xlarge", types[0])
+        .replace("  access:", "  name: kube\n  access:")
+    )
+    (tmp_path / "many.yaml").write_text(
+        f"{several}network: {{name: kube}}\ncapacity: {{instance_types: [{', '.join(types)}]}}\n"
+    )
+    folder = synthesise(load_fleet([tmp_path / "kube.yaml", tmp_path / "many.yaml"]))
+    publish_ami(aws, "nvidia/eks-1.35")
+    aws.fail(
+        Fault(
+            service="ec2",
+            operation="RunInstances",
+            code="InsufficientInstanceCapacity",
+            count=1,
+            when={"InstanceType": types[0]},
+        )
+    )
+    template = json.loads((folder / "ManyCluster.template.json").read_text())
+    aws.deploy(template, stack_name="ManyCluster")
+    kube = as_role("Owner")
+
+    applied = kube("apply", "many.yaml", "--wait-minutes", "2")
+    nodes = kube("nodes", "many.yaml", "--json")
+
+    assert applied.code == 0, applied.err
+    found = {each["instance_type"]: each["capacity"] for each in nodes.json["nodes"]}
+    assert sorted(found) == sorted(types)
+    # The kubelet counts the addresses of its own type, and the pod asks for the least memory.
+    assert found[types[0]]["pods"] != found[types[1]]["pods"]
+    assert found[types[0]]["memory"] != found[types[1]]["memory"]
+    assert nodes.json["differences"] == []
+
+
 def test_a_teardown_takes_a_cluster_out_of_a_control_plane_that_stays(
     aws: EmbeddedAws,
     as_role: Callable[[str], Run],
