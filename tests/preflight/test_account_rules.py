@@ -163,6 +163,29 @@ def test_a_zone_without_a_price_of_spot_is_pointed_out(account: Account) -> None
     assert "EC2 has no price of trn1.32xlarge on Spot in usw2-az4" in found.message
 
 
+def test_the_placement_score_is_that_of_all_types(account: Account) -> None:
+    types = ["g6e.8xlarge", "g6.8xlarge"]
+    ec2 = account.aws.client("ec2")
+    asked = {"TargetCapacity": 2, "SingleAvailabilityZone": True, "RegionNames": ["us-west-2"]}
+    scores = {
+        each["AvailabilityZoneId"]: each["Score"]
+        for each in ec2.get_spot_placement_scores(InstanceTypes=types, **asked)[
+            "SpotPlacementScores"
+        ]
+    }
+
+    found = account.ask(
+        orchestrator="ec2",
+        instance={"type": types[0], "nodes": {"max": 2}},
+        capacity={"spot": {}, "instance_types": types},
+        image=None,
+    )
+
+    [score] = [each for each in found if each.rule == "TS-ACC-037"]
+    said = f"2 x g6e.8xlarge or g6.8xlarge in usw2-az4 is {scores['usw2-az4']}"
+    assert said in score.message
+
+
 def test_a_zone_with_a_higher_placement_score_is_named(account: Account) -> None:
     ec2 = account.aws.client("ec2")
     scores = {

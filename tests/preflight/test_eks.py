@@ -17,7 +17,7 @@ from trainshed.app.synthesis import read_assembly
 from trainshed.findings import Finding, Severity
 from trainshed.orchestrators.eks import account_rules
 from trainshed.plan import Fleet
-from trainshed.preflight import read_only_policy
+from trainshed.preflight import ask_account, read_only_policy
 
 pytestmark = pytest.mark.server
 
@@ -66,11 +66,11 @@ def account(server: EmbeddedAws, publish_ami: Callable[..., str], tmp_path: Path
 
 
 @pytest.fixture
-def deploy_all(account: EksAccount, synthesise: Callable[..., Path]) -> Callable[[], None]:
-    """Deploy the cluster."""
+def deploy_all(account: EksAccount, synthesise: Callable[..., Path]) -> Callable[..., None]:
+    """Deploy a cluster that is fine, but for some fields."""
 
-    def run() -> None:
-        assembly = read_assembly(synthesise(Fleet(clusters=(account.plan(),))))
+    def run(**fields: Any) -> None:
+        assembly = read_assembly(synthesise(Fleet(clusters=(account.plan(**fields),))))
         templates = {name: stack.template for name, stack in assembly.items()}
         deploy(account, templates, "TrainNetwork", "TrainControlPlane", "TrainCluster")
 
@@ -100,6 +100,32 @@ def test_nothing_is_found_before_and_after_the_deployment(
 
     assert [each.rule for each in before] == [NOT_TRIED]
     assert after == []
+
+
+def test_of_several_types_the_launch_of_the_first_is_tried(
+    account: EksAccount, deploy_all: Callable[..., None], publish_ami: Callable[..., str]
+) -> None:
+    publish_ami(account.aws, "nvidia/eks-1.35")
+    types = ["g6e.8xlarge", "g6.8xlarge"]
+    several = {
+        "instance": {"type": types[0], "nodes": {"max": 1}},
+        "capacity": {"instance_types": types},
+    }
+    deploy_all(**several)
+    asked: list[dict[str, Any]] = []
+    subject = account.subject(**several | {"instance": {"type": types[0], "nodes": {"max": 2}}})
+    known = subject.aws.call
+
+    def call(service: str, operation: str, **params: Any) -> dict[str, Any]:
+        if operation == "run_instances":
+            asked.append(params)
+        return known(service, operation, **params)
+
+    subject.aws.call = call  # type: ignore[method-assign]
+    found = ask_account(subject).findings
+
+    assert [each["InstanceType"] for each in asked] == ["g6e.8xlarge"]
+    assert found_by([*found], "TS-ACC-090") == []
 
 
 def test_a_node_group_that_was_deleted_by_hand(

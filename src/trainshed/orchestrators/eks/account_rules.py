@@ -48,7 +48,9 @@ def _deployed(subject: Subject, stack: DeployedStack) -> tuple[str, Mapping[str,
     named = {"clusterName": cluster, "nodegroupName": group}
     with accepting("ResourceNotFoundException"):
         found = subject.aws.call("eks", "describe_nodegroup", **named)["nodegroup"]
-        return found["subnets"][0], {}
+        # With several, the launch template has none.
+        types = found.get("instanceTypes")
+        return found["subnets"][0], {"InstanceType": types[0]} if types else {}
     return None
 
 

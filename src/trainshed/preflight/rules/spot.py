@@ -79,8 +79,8 @@ def spot_price(subject: Subject) -> Iterator[Violation]:
     when=_WHEN,
     why="""
 EC2 scores zones from 1 to 10 by how likely a request for so many Spot Instances succeeds at this
-moment. Requests for one type, as all are here, always get a low score, so compare zones; it
-guarantees nothing.
+moment. Requests for one or two types always get a low score, so compare zones; it guarantees
+nothing.
 """,
     actions=("ec2:GetSpotPlacementScores", "ec2:DescribeAvailabilityZones"),
     sources=("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-placement-score.html",),
@@ -91,13 +91,14 @@ def placement_score(subject: Subject) -> Iterator[Violation]:
     plan = subject.plan
     if plan.capacity.kind is not CapacityKind.SPOT:
         return
+    types = [each.name for each in (plan.instance, *plan.capacity.other_types)]
     scores = {
         each["AvailabilityZoneId"]: each["Score"]
         for each in subject.aws.pages(
             "ec2",
             "get_spot_placement_scores",
             "SpotPlacementScores",
-            InstanceTypes=[plan.instance.name],
+            InstanceTypes=types,
             TargetCapacity=plan.nodes.max,
             SingleAvailabilityZone=True,
             RegionNames=[plan.region],
@@ -109,7 +110,7 @@ def placement_score(subject: Subject) -> Iterator[Violation]:
     yield Violation(
         path=_PATH,
         severity=Severity.WARNING if better else None,
-        message=f"the Spot placement score of {plan.nodes.max} x {plan.instance.name} in "
+        message=f"the Spot placement score of {plan.nodes.max} x {' or '.join(types)} in "
         f"{plan.zone.name} is {own or 'none'}"
         + (f", and in {best} {scores[best]}" if better and best else "")
         + " (1 to 10)",
