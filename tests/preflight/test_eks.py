@@ -107,7 +107,7 @@ def test_of_several_types_the_launch_of_the_first_is_tried(
 ) -> None:
     publish_ami(account.aws, "nvidia/eks-1.35")
     types = ["g6e.8xlarge", "g6.8xlarge"]
-    several = {
+    several: dict[str, Any] = {
         "instance": {"type": types[0], "nodes": {"max": 1}},
         "capacity": {"instance_types": types},
     }
