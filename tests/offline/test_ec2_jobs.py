@@ -357,6 +357,20 @@ def test_a_node_that_ec2_takes_back_ends_the_job_in_time_and_is_replaced(
     until(lambda: len(running(aws).keys() - before) == 1, "the node in place of it")
 
 
+def test_a_node_that_ec2_takes_back_gets_no_job(aws: EmbeddedAws, job: Run) -> None:
+    taken = sorted(running(aws))[0]
+    aws.notify_spot(taken, seconds=600)
+
+    done = job("submit", "PlainCluster", "--nodes", "3", "--", "true")
+
+    assert done.code == 1
+    assert "3 nodes are needed, and 2 of PlainCluster are free: 3 have booted" in done.err
+    assert f"; EC2 takes {taken} back; see the launches" in done.err
+    assert job("submit", "PlainCluster", "--nodes", "2", "--watch", "--", "true").code == 0
+    # Another one comes in its place.
+    aws.client("ec2").terminate_instances(InstanceIds=[taken])
+
+
 def test_a_rehearsal_runs_a_job_on_the_nodes_and_has_few_faults_for_them(
     aws: EmbeddedAws, job: Run
 ) -> None:

@@ -13,7 +13,7 @@ _STEP = re.compile(r"step (\d+) of \d+: loss (\d+\.\d+), \d+\.\d sequences/s$", 
 # processes that share few CPUs wait for each other by spinning, as long as they compute.
 VARIABLES = {"TORCHDYNAMO_DISABLE": "1", "OMP_NUM_THREADS": "1"}
 # Nodes on loopback: gloo would take the interface that the host's name stands for.
-_ENVIRONMENT = {"GLOO_SOCKET_IFNAME": "lo", **VARIABLES}
+ENVIRONMENT = {"GLOO_SOCKET_IFNAME": "lo", **VARIABLES}
 TORCHRUN = ("torchrun", "--nproc-per-node", "1", "--master-port", "{port}")
 PLAIN = (
     "sh",
@@ -48,7 +48,7 @@ def start_bert(
             *("--model", "tiny", "--data", "synthetic", "--checkpoint", str(checkpoint)),
             *SMALL_BATCHES,
             *options,
-            environment=_ENVIRONMENT,
+            environment=ENVIRONMENT,
         )
 
 

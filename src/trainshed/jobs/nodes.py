@@ -20,12 +20,14 @@ class Node:
         address: private IPv4 address of the instance.
         addresses: those of all its interfaces; a job of AWS Batch has one of its own.
         boot: what its tag says about its boot; empty while it says nothing.
+        on_spot: EC2 may take it back.
     """
 
     instance_id: str
     address: str
     addresses: tuple[str, ...]
     boot: str
+    on_spot: bool
 
 
 def running_nodes(
@@ -60,6 +62,7 @@ def running_nodes(
                 for address in interface.get("PrivateIpAddresses", ())
             ),
             boot={tag["Key"]: tag["Value"] for tag in each["Tags"]}.get(BOOT_TAG, ""),
+            on_spot=each.get("InstanceLifecycle") == "spot",
         )
         for each in sorted(found, key=lambda node: (node["LaunchTime"], node["PrivateIpAddress"]))
     )

@@ -167,13 +167,17 @@ class Ec2Scheduler:
             for node in job.nodes
             if node.ending is None
         }
+        taken = self._taken_back() if any(node.on_spot for node in booted) else frozenset()
         free = [
-            node for node in booted if node.instance_id in online and node.address not in running
+            node
+            for node in booted
+            if node.instance_id in online - taken and node.address not in running
         ]
         if len(free) >= count:
             return free[:count]
         jobs = sorted({running[node.address] for node in booted if node.address in running})
         offline = [node.instance_id for node in booted if node.instance_id not in online]
+        leaving = [node.instance_id for node in booted if node.instance_id in taken]
         raise Failure(
             f"{count} nodes are needed, and {len(free)} of {self.cluster} are free: "
             f"{len(booted)} have booted"
@@ -182,10 +186,22 @@ class Ec2Scheduler:
                 if jobs
                 else ""
             )
+            + (f"; EC2 takes {', '.join(leaving)} back" if leaving else "")
             + (f"; Systems Manager does not reach {', '.join(offline)}" if offline else "")
             + f"; see the launches: aws autoscaling describe-scaling-activities "
             f"--auto-scaling-group-name {self.group}"
         )
+
+    def _taken_back(self) -> frozenset[str]:
+        """Return the instances that end within minutes, by EC2's notice.
+
+        EC2 user guide, "Spot request status codes": `marked-for-termination`.
+        """
+        marked = {"Name": "status-code", "Values": ["marked-for-termination"]}
+        requests = self.region.pages(
+            "ec2", "describe_spot_instance_requests", "SpotInstanceRequests", Filters=[marked]
+        )
+        return frozenset(each["InstanceId"] for each in requests)
 
 
 def _check(submission: Submission) -> None:
