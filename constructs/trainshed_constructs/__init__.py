@@ -1,6 +1,7 @@
 """CDK constructs for accelerator training clusters, each usable alone in anyone's app."""
 
 from trainshed_constructs.compute.batch_multi_node import BatchMultiNode
+from trainshed_constructs.compute.batch_spot_node import BatchSpotNode
 from trainshed_constructs.compute.capacity_group import CapacityGroup
 from trainshed_constructs.compute.cluster_placement_group import ClusterPlacementGroup
 from trainshed_constructs.compute.ec2_cluster import Ec2Cluster
@@ -58,6 +59,7 @@ __all__ = [
     "AcceleratorNodes",
     "AddOns",
     "BatchMultiNode",
+    "BatchSpotNode",
     "CachedBases",
     "CapacityGroup",
     "ClusterPlacementGroup",

@@ -1,14 +1,17 @@
 """A cluster whose jobs AWS Batch starts."""
 
 from dataclasses import replace
+from functools import partial
 
 import aws_cdk as cdk
 
 from trainshed.orchestrators import Orchestrator
 from trainshed.orchestrators.batch.plan import BatchPlan
+from trainshed.orchestrators.batch.traits import JOB_TYPE_OUTPUT, SINGLE_NODE
 from trainshed.plan import CapacityKind, RepositoryPlan
 from trainshed_constructs import (
     BatchMultiNode,
+    BatchSpotNode,
     ContainerImageNotice,
     FailedBootLimit,
     disable_environment,
@@ -20,7 +23,9 @@ from trainshed_stacks.node_launch import NodeLaunch
 from trainshed_stacks.outputs import add_outputs
 
 
-def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMultiNode:
+def add_batch(
+    stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan
+) -> BatchSpotNode | BatchMultiNode:
     """Add AWS Batch to a cluster's stack: compute environment, queue and job definition.
 
     Args:
@@ -29,32 +34,39 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
         plan: what AWS Batch needs.
     """
     cluster = launch.plan
-    template = launch.template()
+    template = launch.template(buys_spot=False)
     image_uri, repository = job_image(stack, plan.image, plan.repository)
-    batch = BatchMultiNode(
+    construct: partial[BatchSpotNode] | partial[BatchMultiNode] = (
+        partial(
+            BatchMultiNode,
+            nodes=cluster.nodes,
+            placement_group_name=launch.placement_group_name(),
+            capacity_block=cluster.capacity.kind is CapacityKind.CAPACITY_BLOCK,
+            waits_for_window=bool(cluster.capacity.calendar),
+        )
+        if plan.multi_node
+        else partial(BatchSpotNode, keeps_node=cluster.nodes.min == 1)
+    )
+    batch = construct(
         stack,
         "Batch",
         subnet=launch.subnet,
         launch_template_id=template.launch_template_id,
         launch_template_version=template.latest_version,
         instance_type=cluster.instance.name,
-        nodes=cluster.nodes,
         container=replace(
             plan.container, environment={**plan.environment, **job_variables(cluster)}
         ),
         image_uri=image_uri,
         image_type=plan.image_type,
         image_id=launch.image_id,
-        placement_group_name=launch.placement_group_name(),
         attempts=plan.attempts,
         timeout=cdk.Duration.hours(plan.timeout_hours),
         capacity_wait=cdk.Duration.hours(plan.capacity_wait_hours)
         if plan.capacity_wait_hours
         else None,
         update_timeout=cdk.Duration.hours(plan.update_timeout_hours),
-        capacity_block=cluster.capacity.kind is CapacityKind.CAPACITY_BLOCK,
         buckets=job_buckets(cluster),
-        waits_for_window=bool(cluster.capacity.calendar),
         policies=cluster.job_access.policies,
     )
     if repository:
@@ -72,6 +84,7 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
         limit=cluster.failed_boot_limit,
         hours=cluster.failed_boot_hours,
     )
+    single_node = {} if plan.multi_node else {JOB_TYPE_OUTPUT: ("Type of the jobs", SINGLE_NODE)}
     add_outputs(
         stack,
         cluster.name,
@@ -80,6 +93,7 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
         JobDefinition=("Definition to submit", batch.job_definition_arn),
         ComputeEnvironment=("Nodes of the queue", batch.compute_environment_arn),
         LogGroup=("Output of the jobs", batch.log_group.log_group_name),
+        **single_node,
     )
     if plan.repository:
         _add_image_notice(stack, cluster.name, plan, plan.repository, batch)
@@ -87,7 +101,11 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
 
 
 def _add_image_notice(
-    stack: cdk.Stack, name: str, plan: BatchPlan, repository: RepositoryPlan, batch: BatchMultiNode
+    stack: cdk.Stack,
+    name: str,
+    plan: BatchPlan,
+    repository: RepositoryPlan,
+    batch: BatchSpotNode | BatchMultiNode,
 ) -> None:
     """Output whether the jobs' image is in the cluster's own repository."""
     push = f"trainshed container push {name}"

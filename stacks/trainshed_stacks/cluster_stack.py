@@ -8,7 +8,7 @@ from trainshed.orchestrators.ec2.plan import Ec2Plan
 from trainshed.orchestrators.eks.plan import EksPlan
 from trainshed.plan import ClusterPlan, Fleet, make_plan
 from trainshed.spec import ClusterSpec
-from trainshed_constructs import AcceleratorNodes, BatchMultiNode, Ec2Cluster
+from trainshed_constructs import AcceleratorNodes, BatchMultiNode, BatchSpotNode, Ec2Cluster
 from trainshed_stacks.batch_jobs import add_batch
 from trainshed_stacks.ec2_jobs import add_ec2
 from trainshed_stacks.eks_jobs import add_eks
@@ -69,7 +69,7 @@ class TrainClusterStack(OwnedStack):
             description=f"Training cluster of {plan.instance.name}",
         )
         network = shared.network(plan)
-        self.orchestrator: BatchMultiNode | Ec2Cluster | AcceleratorNodes
+        self.orchestrator: BatchSpotNode | BatchMultiNode | Ec2Cluster | AcceleratorNodes
         match plan.jobs:
             case BatchPlan() as batch:
                 self.orchestrator = add_batch(self, NodeLaunch(self, plan, network), batch)

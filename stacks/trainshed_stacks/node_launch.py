@@ -88,6 +88,7 @@ class NodeLaunch:
         placement_group_name: str | None = None,
         user_data: ec2.MultipartUserData | None = None,
         managed_group: bool = False,
+        buys_spot: bool = True,
     ) -> EfaLaunchTemplate:
         """Declare the launch template.
 
@@ -98,6 +99,8 @@ class NodeLaunch:
             placement_group_name: of the nodes.
             user_data: what the orchestrator adds to the first boot; by default nothing.
             managed_group: for a managed node group of EKS.
+            buys_spot: the template asks for Spot, where the nodes are on it; False where whoever
+                launches does.
         """
         user_data = user_data or ec2.MultipartUserData()
         self.first_boot.add_to(user_data)
@@ -111,7 +114,7 @@ class NodeLaunch:
             root_volume=self.plan.root_volume,
             scratch_volumes=self._scratch_volumes,
             user_data=user_data,
-            capacity=self._capacity(),
+            capacity=self._capacity(buys_spot),
             image_id=image_id,
             instance_type=instance_type,
             instance_profile_arn=instance_profile_arn,
@@ -120,11 +123,12 @@ class NodeLaunch:
             managed_group=managed_group,
         )
 
-    def _capacity(self) -> CapacityPlan:
+    def _capacity(self, buys_spot: bool) -> CapacityPlan:
         """Return how the template buys nodes; declare the group of a calendar's windows."""
         capacity = self.plan.capacity
-        if capacity.other_types:
-            # A group of several types says itself how they are bought.
+        on_spot = capacity.kind is CapacityKind.SPOT
+        # A group of several types says itself how they are bought.
+        if capacity.other_types or (on_spot and not buys_spot):
             return replace(capacity, kind=CapacityKind.ON_DEMAND, max_price=None)
         if not capacity.calendar:
             return capacity

@@ -20,6 +20,7 @@ BLOCK_GROUP = (
     "capacity: {capacity_block: 'arn:aws:resource-groups:us-west-2:123456789012:group/Blocks'}"
 )
 BLOCK = "zone: usw2-az4\ncapacity: {capacity_block: cr-0123456789abcdef0}"
+SPOT = "capacity: {spot: {}}"
 
 
 def windows(*times: str, kind: str = "capacity_block") -> str:
@@ -180,6 +181,14 @@ ALSO_SILENT = {
     "no job with an interface of its own": (
         "TS-EFA-004",
         text("p5.48xlarge", more=", interfaces: combined", added="orchestrator: ec2"),
+    ),
+    "a job on Spot, which has the network of its node": (
+        "TS-EFA-004",
+        text("p5.48xlarge", nodes="{max: 1}", more=", interfaces: eks", added=SPOT),
+    ),
+    "a job on Spot, which is not in the default group": (
+        "TS-NET-001",
+        text(nodes="{max: 1}", added=f"zone: usw2-az4\nnetwork: {{{EXISTING}}}\n{SPOT}"),
     ),
     "a withdrawn type, which no zone offers": ("TS-ZON-004", text("dl1.24xlarge")),
     "reserved capacity in the only zone": (

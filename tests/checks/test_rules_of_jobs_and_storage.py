@@ -84,6 +84,10 @@ def calendar(count: int, kind: str = "capacity_block") -> str:
         pytest.param(PLAIN, [], id="plain-ec2"),
         pytest.param(TRN1 + "job: {attempts: 1}", [], id="one-node"),
         pytest.param(TRN1_16 + "job: {attempts: 2}", [], id="two-attempts"),
+        pytest.param(TRN1 + "capacity: {spot: {}}\njob: {attempts: 2}", [], id="on-spot"),
+        pytest.param(
+            TRN1 + "capacity: {spot: {}}\njob: {attempts: 1}", ["TS-BAT-001"], id="once-on-spot"
+        ),
         pytest.param(TRN1_16 + "job: {attempts: 1}", ["TS-BAT-001"], id="one-attempt"),
         pytest.param(BLOCK + "job: {attempts: 2, timeout_hours: 4368}", [], id="block"),
         pytest.param(BLOCK + "job: {timeout_hours: 4369}", ["TS-BAT-003"], id="longer-than-block"),

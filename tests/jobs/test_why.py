@@ -224,6 +224,14 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
         "2 nodes of 128 vCPUs need 256, and compute environment nodes has at most 255; submit with "
         "--nodes 1",
     ),
+    "too many vCPUs on Spot": (
+        replace(
+            environment(kind="SPOT", max_vcpus=127),
+            job=replace(WAITING, node_count=1, nodes=(node(),)),
+        ),
+        "006",
+        "1 nodes of 128 vCPUs need 128, and compute environment nodes has at most 127",
+    ),
     "Batch says why": (
         job(reason="MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT - The job needs more."),
         "007",
@@ -751,6 +759,22 @@ def test_launches_reservation_and_members_are_looked_up() -> None:
     assert evidence.joined == frozenset(("i-1",))
     assert evidence.quota == AppliedQuota(quota=TRN_QUOTA, value=0)
     assert evidence.environments == (replace(ENVIRONMENT, reason=""),)
+
+
+def test_of_an_environment_on_spot_the_quota_of_spot_is_asked() -> None:
+    [nodes] = ENVIRONMENTS
+    resources: dict[str, Any] = nodes["computeResources"]  # type: ignore[assignment]
+    on_spot = {**nodes, "computeResources": {**resources, "type": "SPOT"}}
+    region: Any = Answers(
+        describe_job_queues={"jobQueues": QUEUES},
+        describe_compute_environments={"computeEnvironments": [on_spot]},
+        get_service_quota={"Quota": {"Value": 0.0}},
+    )
+
+    evidence = gather(on_batch(region), WAITING, NOW)
+
+    assert evidence.quota
+    assert evidence.quota.quota == lookup("trn1.32xlarge").spot_quota
 
 
 def test_what_may_not_be_asked_is_named_and_the_rest_is_asked() -> None:

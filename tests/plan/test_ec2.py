@@ -113,8 +113,8 @@ def test_an_existing_network_needs_nothing_of_its_default_group() -> None:
                 "network: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0, "
                 "default_security_group: sg-0123456789abcdef0}"
             ),
-            "a.yaml:5: network.default_security_group: only jobs of AWS Batch use it, and "
-            "orchestrator is ec2; leave it out",
+            "a.yaml:5: network.default_security_group: only multi-node jobs of AWS Batch use it, "
+            "and orchestrator is ec2; leave it out",
         ),
         (
             text("image: {tag: v2}"),

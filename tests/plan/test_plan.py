@@ -136,8 +136,8 @@ WRONG = {
     ),
     "spot with AWS Batch": (
         text(added="capacity: {spot: {}}"),
-        "a.yaml:4: capacity.spot: AWS Batch runs no multi-node jobs on Spot; use orchestrator ec2 "
-        "or eks, or buy on demand",
+        "a.yaml:4: capacity.spot: AWS Batch runs no multi-node jobs on Spot; set "
+        "instance.nodes.max to 1, use orchestrator ec2 or eks, or buy on demand",
     ),
     "spot of a type that is not on it": (
         text("trn2u.48xlarge", "ap-south-2", added="orchestrator: ec2\ncapacity: {spot: {}}"),

@@ -19,6 +19,7 @@ from trainshed.findings.rule import all_rules, checks_of
 from trainshed.preflight import ask_account, judge_with_account
 
 SPOT_NODES = {"type": "trn1.32xlarge", "nodes": {"max": 4}}
+ONE_NODE = {"type": "trn1.32xlarge"}
 
 
 def test_nothing_is_found_in_an_account_that_has_everything(account: Account) -> None:
@@ -453,6 +454,9 @@ def test_a_default_group_without_its_rules(network: Account) -> None:
     ec2.revoke_security_group_egress(GroupId=group["GroupId"], IpPermissions=anywhere)
 
     bare = only(network.ask(network=network.network))
+    one_on_spot = rules(
+        network.ask(network=network.network, instance=ONE_NODE, capacity={"spot": {}})
+    )
     named = {**network.network, "default_security_group": group["GroupId"]}
     fixed = rules(network.ask(network=named))
     inside = [
@@ -474,6 +478,7 @@ def test_a_default_group_without_its_rules(network: Account) -> None:
         "TCP 443 to anywhere"
     )
     assert fixed == by_range == []
+    assert "TS-ACC-027" not in one_on_spot
     assert "is not the default group" in only(network.ask(network=wrong)).message
 
 

@@ -176,6 +176,29 @@ def test_before_the_deployment_the_launch_is_tried_in_the_first_window_of_the_ca
     assert "is scheduled with 0 free" in found.message
 
 
+@pytest.mark.parametrize("stacks", [1, 2], ids=["before", "after"])
+def test_a_node_that_aws_batch_launches_on_spot_is_tried_on_spot(
+    account: Account, synthesise: Callable[[Fleet], Path], stacks: int
+) -> None:
+    fields = {"instance": {"type": "trn1.32xlarge"}, "capacity": {"spot": {}}}
+    assembly = synthesise(Fleet(clusters=(account.plan(**fields),)))
+    templates = {name: stack.template for name, stack in read_assembly(assembly).items()}
+    deploy(account, templates, *("TrainNetwork", "TrainCluster")[:stacks])
+    account.aws.fail(
+        Fault(
+            service="ec2",
+            operation="RunInstances",
+            code="MaxSpotInstanceCountExceeded",
+            when={"InstanceMarketOptions.MarketType": "spot"},
+        )
+    )
+
+    [found] = launches(account.ask(template=templates["TrainCluster"], **fields))
+
+    assert found.rule == "TS-ACC-090"
+    assert "MaxSpotInstanceCountExceeded" in found.message
+
+
 def _block(account: Account) -> Any:
     """Return a Capacity Block in the zone of the cluster."""
     ec2 = account.aws.client("ec2")

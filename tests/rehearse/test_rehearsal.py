@@ -296,11 +296,16 @@ def test_files_that_go_with_the_job_keep_their_names(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("kind", FaultKind)
 def test_every_fault_says_what_must_be_seen(kind: FaultKind) -> None:
-    # AWS Batch runs nothing of ours on Spot.
-    spot = kind is FaultKind.SPOT_INTERRUPTION
-    orchestrator = Orchestrator.EC2 if spot else Orchestrator.BATCH
+    assert find_fault(kind, Orchestrator.BATCH, "TrainCluster").expected
 
-    assert find_fault(kind, orchestrator, "TrainCluster").expected
+
+def test_nodes_of_a_multi_node_job_are_not_taken_back(run: Run) -> None:
+    with pytest.raises(
+        TrainshedError,
+        match="the nodes of TrainCluster are not on Spot, where AWS Batch runs no multi-node jobs; "
+        r"set capacity: \{spot: \{\}\} and instance.nodes.max to 1 in its file",
+    ):
+        run("true", fault=FaultKind.SPOT_INTERRUPTION)
 
 
 def test_nodes_that_are_not_on_spot_are_not_taken_back(
@@ -353,12 +358,6 @@ def test_more_nodes_than_the_cluster_file_has_are_refused_before_anything_is_syn
     ("orchestrator", "fault", "where"),
     [
         pytest.param("ec2", "missing-image", "batch, eks, and Plain has orchestrator ec2"),
-        pytest.param(
-            "batch",
-            "spot-interruption",
-            "ec2, eks, and Plain has orchestrator batch, where no node is on Spot: AWS Batch runs "
-            "no multi-node jobs there",
-        ),
         pytest.param(
             "eks",
             "missing-log-group",

@@ -1,40 +1,38 @@
 """AWS Batch for multi-node parallel jobs: compute environment, queue and job definition."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from aws_cdk import Duration, Token
-from aws_cdk import aws_batch as batch
+from aws_cdk import Duration
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from trainshed.catalogue.batch import LONGEST_UPDATE_MINUTES
 from trainshed.plan import ContainerPlan
 from trainshed.spec import BucketGrant, NodeRange
-from trainshed_constructs.compute.ecs_agent_policy import ecs_agent_statements, ecs_agent_wildcards
-from trainshed_constructs.compute.job_logs import job_logs
-from trainshed_constructs.compute.job_queue import job_queue
-from trainshed_constructs.compute.job_role import ecs_tasks, job_role
+from trainshed_constructs.compute.batch_cluster import BatchCluster, EnvironmentKind
+from trainshed_constructs.compute.job_definition import job_container, retries
 from trainshed_constructs.compute.multi_node_job import multi_node_job
-from trainshed_constructs.compute.node_role import NodeRole
-from trainshed_constructs.errors import ConstructError
 
-_Environment = batch.CfnComputeEnvironment
+_ON_DEMAND = EnvironmentKind(
+    construct_id="Environment",
+    type="EC2",
+    allocation_strategy="BEST_FIT_PROGRESSIVE",
+    in_place=True,
+)
+# Another id, because CloudFormation cannot roll back a change of ReplaceComputeEnvironment that
+# comes with others (AWS::Batch::ComputeEnvironment): a cluster that begins to use a block, or
+# ceases to, gets another environment.
+_BLOCK = EnvironmentKind(
+    construct_id="BlockEnvironment", type="EC2", allocation_strategy="BEST_FIT", in_place=False
+)
 
-_IMAGE_TYPES = ("ECS_AL2023", "ECS_AL2023_NVIDIA")
 
-
-class BatchMultiNode(Construct):
+class BatchMultiNode(BatchCluster):
     """Compute environment, job queue and job definition for training over many EFA nodes.
 
     Follows AWS Batch's user guide, "Multi-node parallel jobs" and "Elastic Fabric Adapter":
 
-    - No security groups: the launch template's interfaces carry them, and AWS Batch refuses both
-      ("Either compute environment Security Groups or Network Interfaces in Launch template are
-      exclusively allowed"). The containers' own interfaces are then in the VPC's default group.
-    - One subnet, so one zone; one instance type; an explicit launch template version, so that a
-      new one reaches the compute environment; an explicit Amazon Linux 2023 image type, because
-      AWS Batch blocks new environments of its Amazon Linux 2 images since June 2026.
+    - The containers' own interfaces are in the VPC's default group, because the environment has no
+      security groups.
     - Updates in place: BEST_FIT_PROGRESSIVE and the service-linked role allow infrastructure
       updates, and running jobs go on for `update_timeout`. AWS Batch may then go over the
       largest number of nodes by one instance.
@@ -42,23 +40,10 @@ class BatchMultiNode(Construct):
       Scaling takes no blocks in groups of mixed instances, which the progressive strategies may
       make. BEST_FIT allows no infrastructure updates, so CloudFormation makes another environment,
       gives it to the queue and deletes the first, which ends the jobs that run in it.
-    - No names, so that CloudFormation can replace what it must; outputs give users the ARNs.
-    - CDK tags go to the instances. They do not go on the compute environment itself: its tags can
-      only be set at creation, so a new owner would replace it under running jobs. They do go on
-      the queue and the job definition, which a change of tags may replace, too (the sources
-      disagree): keep tags that change, and stack tags that change (`Stack(tags=...)`), off them
-      with `exclude_resource_types`.
 
     Attributes:
-        compute_environment: the resource.
-        job_queue: the resource.
         job_definition: the resource.
-        compute_environment_arn: ARN.
-        job_queue_arn: ARN; jobs are submitted to it.
         job_definition_arn: ARN with the revision.
-        log_group: the containers' output, for three months; kept when the stack is deleted.
-        instance_role: role of the nodes; grant it what they need at boot, and image pulls.
-        job_role: role of the containers: `buckets` and `policies`, and what it is granted.
 
     Example::
 
@@ -145,147 +130,40 @@ class BatchMultiNode(Construct):
         Raises:
             ConstructError: AWS Batch would refuse it, or the result would not be reproducible.
         """
-        super().__init__(scope, construct_id)
-        timeout_seconds = (timeout or Duration.hours(72)).to_seconds()
-        wait_seconds = int((capacity_wait or Duration.hours(2)).to_seconds())
-        update_minutes = update_timeout.to_minutes() if update_timeout else LONGEST_UPDATE_MINUTES
-        problems = (
-            *_environment_problems(launch_template_version, instance_type, image_type),
-            *_job_problems(attempts, timeout_seconds, update_minutes, container),
-            *_queue_problems(wait_seconds),
-        )
-        if problems:
-            raise ConstructError(self, "; ".join(problems))
-        self.log_group = job_logs(self, "Logs")
-        node_role = NodeRole(
-            self,
-            "NodeRole",
-            log_group=self.log_group,
-            statements=ecs_agent_statements(),
-            wildcards=ecs_agent_wildcards(),
-        )
-        self.instance_role: iam.Role = node_role.role
-        self.job_role = job_role(
-            self,
-            "JobRole",
-            description="Containers of multi-node training jobs",
-            assumed_by=ecs_tasks(self),
+        # Jobs for a Capacity Block wait for its start, which may be weeks ahead.
+        waits = capacity_block or waits_for_window
+        super().__init__(
+            scope,
+            construct_id,
+            kind=_BLOCK if capacity_block else _ON_DEMAND,
+            subnet=subnet,
+            launch_template_id=launch_template_id,
+            launch_template_version=launch_template_version,
+            instance_type=instance_type,
+            nodes=nodes,
+            container=container,
+            image_type=image_type,
+            image_id=image_id,
+            placement_group_name=placement_group_name,
+            attempts=attempts,
+            timeout=timeout,
+            capacity_wait=None if waits else capacity_wait or Duration.hours(2),
+            update_timeout=update_timeout,
             buckets=buckets,
             policies=policies,
-        )
-        # L1: the L2 ManagedEc2EcsComputeEnvironment always renders SecurityGroupIds, cannot name a
-        # launch template version (https://github.com/aws/aws-cdk/issues/28137) and takes every
-        # private subnet by default.
-        self.compute_environment = batch.CfnComputeEnvironment(
-            self,
-            # Two ids, because CloudFormation cannot roll back a change of
-            # ReplaceComputeEnvironment that comes with others (AWS::Batch::ComputeEnvironment): a
-            # cluster that begins to use a block, or ceases to, gets another environment.
-            "BlockEnvironment" if capacity_block else "Environment",
-            type="MANAGED",
-            state="ENABLED",
-            # True replaces on every infrastructure change.
-            replace_compute_environment=capacity_block,
-            update_policy=None
-            if capacity_block
-            else _Environment.UpdatePolicyProperty(
-                terminate_jobs_on_update=False,
-                job_execution_timeout_minutes=update_minutes,
-            ),
-            # No ServiceRole: with any but the service-linked one AWS Batch updates nothing but
-            # the number of vCPUs.
-            compute_resources=_Environment.ComputeResourcesProperty(
-                type="EC2",
-                allocation_strategy="BEST_FIT" if capacity_block else "BEST_FIT_PROGRESSIVE",
-                instance_types=[instance_type],
-                minv_cpus=nodes.min * container.vcpus,
-                maxv_cpus=nodes.max * container.vcpus,
-                subnets=[subnet.subnet_id],
-                instance_role=node_role.profile.attr_arn,
-                launch_template=_Environment.LaunchTemplateSpecificationProperty(
-                    launch_template_id=launch_template_id, version=launch_template_version
-                ),
-                ec2_configuration=[
-                    _Environment.Ec2ConfigurationObjectProperty(
-                        image_type=image_type, image_id_override=image_id
-                    )
-                ],
-                placement_group=placement_group_name,
-            ),
-        )
-        self.compute_environment_arn = self.compute_environment.ref
-        self._tag_instances_only()
-        # The policies of the role, too, before the first node boots.
-        self.compute_environment.node.add_dependency(self.instance_role)
-        self.job_queue = job_queue(
-            self,
-            "Queue",
-            compute_environment_arn=self.compute_environment_arn,
-            # Jobs for a Capacity Block wait for its start, which may be weeks ahead.
-            capacity_wait_seconds=None if capacity_block or waits_for_window else wait_seconds,
         )
         self.job_definition = multi_node_job(
             self,
             "Job",
-            instance_type=instance_type,
             nodes=nodes,
-            container=container,
-            image_uri=image_uri,
-            job_role=self.job_role,
-            log_group=self.log_group,
-            attempts=attempts,
-            timeout_seconds=timeout_seconds,
+            container=job_container(
+                container=container,
+                image_uri=image_uri,
+                job_role=self.job_role,
+                log_group=self.log_group,
+                instance_type=instance_type,
+            ),
+            retry_strategy=retries(attempts),
+            timeout_seconds=self.timeout_seconds,
         )
-        self.job_queue_arn = self.job_queue.ref
         self.job_definition_arn = self.job_definition.ref
-
-    def _tag_instances_only(self) -> None:
-        environment = self.compute_environment
-        environment.add_property_deletion_override("Tags")
-        environment.add_property_override("ComputeResources.Tags", environment.tags.rendered_tags)
-
-
-def _queue_problems(wait_seconds: int) -> Iterator[str]:
-    if not 600 <= wait_seconds <= 86_400:
-        yield f"capacity_wait is {wait_seconds} seconds; AWS Batch takes 600 to 86400"
-
-
-def _environment_problems(version: str, instance_type: str, image_type: str) -> Iterator[str]:
-    if not Token.is_unresolved(version) and not version.isdigit():
-        yield (
-            f"launch template version {version!r} would not follow the template: AWS Batch looks "
-            "at it again only when something else changes; give the number "
-            "(CfnLaunchTemplate.attr_latest_version_number)"
-        )
-    if "." not in instance_type and not Token.is_unresolved(instance_type):
-        yield (
-            f"instance type {instance_type!r} is not one type: all nodes of a multi-node parallel "
-            "job have the same; name it with its size, for instance p4d.24xlarge"
-        )
-    if image_type not in _IMAGE_TYPES:
-        yield (
-            f"image type {image_type!r} cannot run multi-node parallel jobs of new environments "
-            f"(allowed: {', '.join(_IMAGE_TYPES)})"
-        )
-
-
-def _job_problems(
-    attempts: int,
-    timeout_seconds: float,
-    update_minutes: float,
-    container: ContainerPlan,
-) -> Iterator[str]:
-    if not 1 <= attempts <= 10:
-        yield f"attempts is {attempts}; AWS Batch takes 1 to 10"
-    if timeout_seconds < 60:
-        yield f"timeout is {timeout_seconds} seconds; AWS Batch takes 60 or more"
-    if not 1 <= update_minutes <= LONGEST_UPDATE_MINUTES:
-        yield (
-            f"update_timeout is {update_minutes} minutes; AWS Batch takes 1 to "
-            f"{LONGEST_UPDATE_MINUTES}"
-        )
-    if reserved := sorted(name for name in container.environment if name.startswith("AWS_BATCH")):
-        yield f"AWS Batch sets variables that start with AWS_BATCH itself: {', '.join(reserved)}"
-    for name, path in container.folders.items():
-        if not path.startswith("/"):
-            yield f"folder {path!r} of volume {name} is not an absolute path"

@@ -15,7 +15,7 @@ def job_queue(
     compute_environment_arn: str,
     capacity_wait_seconds: int | None,
 ) -> batch.CfnJobQueue:
-    """Declare a first-in-first-out queue of one environment; see `BatchMultiNode`.
+    """Declare a first-in-first-out queue of one environment; see `BatchCluster`.
 
     It cancels a job that blocks it: AWS Batch user guide, "Job queue blocked events". AWS Batch
     does not always give a reason when capacity is missing, so do not rely on that one alone.

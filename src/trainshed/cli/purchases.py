@@ -17,7 +17,6 @@ from trainshed.cost import (
     withdrawn_remark,
 )
 from trainshed.errors import TrainshedError, UnknownName
-from trainshed.orchestrators import traits
 from trainshed.plan import ClusterPlan
 from trainshed.prices import OWN_FILE, PURCHASES, Price, PriceList, Purchase
 
@@ -117,7 +116,7 @@ def _purchase_remarks(plan: ClusterPlan, bought: Sequence[BoughtNode]) -> Iterat
     if any("partial-upfront" in name and "savings-plan" in name for name in names):
         yield "a Savings Plan with partial upfront takes half or more of it upfront; half is shown"
     if Purchase.SPOT in names:
-        yield f"spot: {traits(plan.orchestrator).on_spot}"
+        yield f"spot: {plan.traits.on_spot(plan.nodes.max)}"
     if plan.instance.withdrawn:
         yield withdrawn_remark(plan.instance)
 

@@ -16,7 +16,6 @@ from trainshed.cost.model import (
     total,
 )
 from trainshed.errors import TrainshedError
-from trainshed.orchestrators import traits
 from trainshed.parts.cluster import planned_cluster
 from trainshed.parts.model import Charge, inside_out
 from trainshed.plan import CapacityKind, ClusterPlan
@@ -172,7 +171,7 @@ def _run_nodes(plan: ClusterPlan, nodes: int | None, hours: float) -> int:
 
 
 def _ways(plan: ClusterPlan, prices: PriceList) -> Iterator[Way]:
-    on_spot = traits(plan.orchestrator).on_spot
+    on_spot = plan.traits.on_spot(plan.nodes.max)
     remarks = {
         Purchase.ON_DEMAND: "a reservation costs the same, also while its nodes do not run",
         Purchase.SPOT: f"an order of magnitude; {on_spot}",

@@ -4,7 +4,7 @@ A folder has a module for each part that others ask for, by `part(name, "plan")`
 
 | part | has |
 |---|---|
-| traits | what is known of the orchestrator before anything is planned |
+| traits | what is known of the orchestrator before anything is planned; of clusters on Spot, too |
 | plan | what it needs to run the jobs of a cluster: a `trainshed.plan.JobsPlan` |
 | rules | rules over its plans, for `trainshed check`; may be missing |
 | account_rules | rules over the account, for `trainshed preflight` |
@@ -58,7 +58,8 @@ class Traits:
             `job`, and any that no other orchestrator has.
         fields: of the cluster file, that its resources follow from, by how their types begin.
         job_logs: construct id of the log group that keeps the output of jobs.
-        not_on_spot: why its nodes are not bought on Spot; None where they may be.
+        most_on_spot: how many nodes a cluster may have on Spot; None for any number.
+        not_on_spot: why it has no more; None for any number.
         no_calendar: why its nodes are not launched into one block or reservation after another;
             None where they are.
         one_type: why its nodes are of one instance type; None where EC2 may launch another one.
@@ -80,23 +81,34 @@ class Traits:
     sections: Mapping[str, type[Model]]
     fields: Mapping[str, str]
     job_logs: str
+    most_on_spot: int | None
     not_on_spot: str | None
     no_calendar: str | None
     one_type: str | None
     spot_order: str | None
     without: str
 
-    @property
-    def on_spot(self) -> str:
-        """What to know of a price on Spot."""
-        return self.not_on_spot or "a job ends when EC2 takes a node back"
+    def why_not_on_spot(self, nodes: int) -> str | None:
+        """Say why a cluster of some nodes is not bought on Spot; None where it may be."""
+        fits = self.most_on_spot is None or nodes <= self.most_on_spot
+        return None if fits else self.not_on_spot
+
+    def on_spot(self, nodes: int) -> str:
+        """Say what to know of a price on Spot."""
+        return self.why_not_on_spot(nodes) or "a job ends when EC2 takes a node back"
 
 
 @cache
-def traits(orchestrator: Orchestrator) -> Traits:
-    """Return what is known of an orchestrator before anything is planned."""
-    found: Traits = part(orchestrator, "traits").TRAITS
-    return found
+def traits(orchestrator: Orchestrator, *, spot: bool = False) -> Traits:
+    """Return what is known of an orchestrator before anything is planned.
+
+    Args:
+        orchestrator: of the cluster.
+        spot: its nodes are on Spot.
+    """
+    known = part(orchestrator, "traits")
+    found: Traits = known.TRAITS
+    return getattr(known, "SPOT_TRAITS", found) if spot else found
 
 
 def part(orchestrator: Orchestrator, name: str) -> Any:

@@ -106,7 +106,7 @@ def plan_capacity(
             kind, max_price = CapacityKind.ON_DEMAND, None
         case _:
             kind, max_price, names = CapacityKind.ON_DEMAND, None, ()
-    grouped = instance is not None and _decide_placement(notes, instance)
+    grouped = instance is not None and _decide_placement(notes, instance, kind)
     return CapacityPlan(
         kind=kind,
         own_placement_group=grouped,
@@ -174,9 +174,11 @@ def _check_sold_in_blocks(notes: Notes, path: str, instance: InstanceType | None
 
 def _check_spot(notes: Notes, instance: InstanceType | None) -> None:
     """Refuse Spot where the orchestrator or the type is not on it."""
-    if why := traits(notes.spec.orchestrator).not_on_spot:
+    own, nodes = traits(notes.spec.orchestrator), notes.spec.instance.nodes.max
+    if why := own.why_not_on_spot(nodes):
         others = " or ".join(each for each in Orchestrator if not traits(each).not_on_spot)
-        notes.problem("capacity.spot", f"{why}; use orchestrator {others}, or buy on demand")
+        fewer = f"set instance.nodes.max to {own.most_on_spot}, " if own.most_on_spot else ""
+        notes.problem("capacity.spot", f"{why}; {fewer}use orchestrator {others}, or buy on demand")
     if instance and "spot" not in instance.usage_classes:
         notes.problem(
             "capacity.spot",
@@ -198,8 +200,11 @@ def _check_group(notes: Notes, group: str, region: str | None) -> None:
     notes.problem("capacity.capacity_block", problem)
 
 
-def _decide_placement(notes: Notes, instance: InstanceType) -> bool:
+def _decide_placement(notes: Notes, instance: InstanceType, kind: CapacityKind) -> bool:
     """Say whether the cluster gets a placement group of its own."""
+    if kind is CapacityKind.SPOT and notes.spec.instance.nodes.max == 1:
+        notes.decide("placement group", "none", "EC2 finds one Spot node more easily without one")
+        return False
     if not instance.efa_interfaces_max and notes.spec.instance.nodes.max == 1:
         notes.decide("placement group", "none", f"one node of {instance.name}, which has no EFA")
         return False

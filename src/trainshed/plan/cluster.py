@@ -10,7 +10,7 @@ from trainshed.errors import UnknownName
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
 from trainshed.nodes.devices import node_devices
 from trainshed.nodes.folders import SPOT, UNFIT
-from trainshed.orchestrators import Orchestrator, part, traits
+from trainshed.orchestrators import Orchestrator, Traits, part, traits
 from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.capacity import CapacityKind, CapacityPlan, plan_capacity
 from trainshed.plan.control_plane import ControlPlanePlan
@@ -154,19 +154,24 @@ class ClusterPlan:
         return self.nodes.max * self.instance.vcpus
 
     @property
+    def traits(self) -> Traits:
+        """What was known of its orchestrator before anything was planned."""
+        return traits(self.orchestrator, spot=self.capacity.kind is CapacityKind.SPOT)
+
+    @property
     def job_addresses(self) -> int:
         """Private addresses that jobs take on each node."""
-        return traits(self.orchestrator).job_addresses
+        return self.traits.job_addresses
 
     @property
     def job_interface(self) -> bool:
         """A job gets an interface of its own on card 0 of each node."""
-        return traits(self.orchestrator).job_interface
+        return self.traits.job_interface
 
     @property
     def services(self) -> tuple[str, ...]:
         """What nodes cannot do without, by the names of the services' endpoints."""
-        return traits(self.orchestrator).services
+        return self.traits.services
 
     @property
     def addresses_per_node(self) -> int:
@@ -208,7 +213,7 @@ def make_plan(
     check_variables(notes)
     if not instance:
         raise SpecError(notes.problems)
-    of_orchestrator = traits(spec.orchestrator)
+    of_orchestrator = traits(spec.orchestrator, spot=spec.on_spot)
     profile = spec.instance.interfaces or of_orchestrator.profile
     interfaces = plan_interfaces(instance, profile)
     notes.decide(

@@ -108,14 +108,19 @@ def plan_network(notes: Notes, region: str | None, zone: Zone | None) -> Network
     stack = stack_name(name, "Network")
     if asked.vpc:
         notes.decide("network", f"{asked.vpc}, {asked.subnet}", "an existing one, as asked")
-        if traits(notes.spec.orchestrator).uses_default_group:
+        if traits(notes.spec.orchestrator, spot=notes.spec.on_spot).uses_default_group:
             if asked.default_security_group:
                 _decide_default_group(notes, asked.vpc, asked.default_security_group)
         elif asked.default_security_group:
             notes.problem(
                 "network.default_security_group",
-                f"only jobs of AWS Batch use it, and orchestrator is {notes.spec.orchestrator}; "
-                "leave it out",
+                "only multi-node jobs of AWS Batch use it, and "
+                + (
+                    "on Spot it runs none"
+                    if traits(notes.spec.orchestrator).uses_default_group
+                    else f"orchestrator is {notes.spec.orchestrator}"
+                )
+                + "; leave it out",
             )
         return NetworkPlan(
             name=name,

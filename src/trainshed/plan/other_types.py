@@ -33,7 +33,7 @@ def plan_other_types(
     """
     if not names or instance is None:
         return ()
-    if why := traits(notes.spec.orchestrator).one_type:
+    if why := traits(notes.spec.orchestrator, spot=notes.spec.on_spot).one_type:
         others = " or ".join(each for each in Orchestrator if not traits(each).one_type)
         notes.problem(_FIELD, f"{why}; use orchestrator {others}")
     if names[0] != instance.name:

@@ -11,6 +11,7 @@ from trainshed.account.deployed_stacks import DeployedStack, find_stack
 from trainshed.aws import AwsRefusal
 from trainshed.findings import Finding, Place, Severity, Violation
 from trainshed.findings.rule import describe
+from trainshed.plan import CapacityKind
 from trainshed.preflight.rules.amis import ami_id
 from trainshed.preflight.rules.capacity import own_nodes
 from trainshed.preflight.rules.reservations import begins_later
@@ -220,6 +221,9 @@ def _of_template(subject: Subject, launcher: Launcher) -> _Launch | str:
         return f"{'the AMI' if subnet else 'its network'} does not exist yet"
     data = _resolved(kinds[_TEMPLATE]["LaunchTemplateData"], exports, "", left_out)
     sent = {key: value for key, value in data.items() if key not in _NOT_SENT}
+    if subject.plan.capacity.kind is CapacityKind.SPOT:
+        # Where the template does not say so, whoever launches does.
+        sent.setdefault("InstanceMarketOptions", {"MarketType": "spot"})
     if calendar := subject.plan.capacity.calendar:
         # In place of their group, which does not exist yet.
         window = next((each for each in calendar if subject.now < each.ends_at), calendar[-1])

@@ -269,8 +269,9 @@ def run_job(
         text = "" if rehearsal.fault_after is None else f" with {rehearsal.fault_after!r}"
         raise TrainshedError(
             f"--fault {kind} did not happen, and the job has {now.status}: the main "
-            f"node's command printed no line{text} while node 1 ran; give a command that prints "
-            "one and goes on, or name a line that it prints by --fault-after"
+            f"node's command printed no line{text} while {'node 1' if nodes > 1 else 'it'} ran; "
+            "give a command that prints one and goes on, or name a line that it prints by "
+            "--fault-after"
         )
     return now
 

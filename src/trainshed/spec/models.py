@@ -118,7 +118,8 @@ class Market(Model):
     spot: SpotOptions | None = None
     """Spot Instances, which EC2 takes back with a notice of two minutes; {} for the price of the
     day. With orchestrator ec2 and eks: when EC2 takes a node back, the job ends on all nodes, and
-    goes on from its last checkpoint."""
+    goes on from its last checkpoint. With orchestrator batch: for instance.nodes.max 1; AWS Batch
+    launches another node, and the job goes on from its last checkpoint."""
     instance_types: tuple[str, ...] = ()
     """Types in order of preference, of which instance.type is the first: EC2 launches the next one
     for the nodes that it has no capacity for; on Spot it follows the order as far as capacity lets
@@ -279,6 +280,11 @@ class ClusterSpec(Document):
     def section(self, model: type[_Section]) -> _Section:
         """Return the section that an orchestrator has of its own, by its model."""
         return next(value for _, value in self if isinstance(value, model))
+
+    @property
+    def on_spot(self) -> bool:
+        """Its nodes are Spot Instances."""
+        return isinstance(self.capacity, Market) and self.capacity.spot is not None
 
     @property
     def short_name(self) -> str:

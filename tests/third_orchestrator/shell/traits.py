@@ -30,6 +30,7 @@ TRAITS = Traits(
     sections={"image": NoImage, "job": JobSpec, "shell": ShellSpec},
     fields={"AWS::AutoScaling::": "instance"},
     job_logs="ShellLogs",
+    most_on_spot=0,
     not_on_spot="nodes that are kept are not on Spot, where EC2 may take them back",
     no_calendar="nodes that are kept have no windows",
     one_type="nodes that are kept are of one type",

@@ -7,7 +7,6 @@ from trainshed.checks import ClusterInFleet, clusters
 from trainshed.checks.neighbours import names_of_others
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.interfaces import plan_interfaces
-from trainshed.orchestrators import traits
 from trainshed.plan import ClusterPlan
 from trainshed.plan.cluster import node_addresses
 from trainshed.plan.network import larger_range
@@ -77,7 +76,7 @@ is full with 30 nodes. The addresses add no bandwidth for jobs, whose traffic be
 )
 def wasteful_layout(plan: ClusterPlan) -> Iterator[Violation]:
     """Interfaces for EFA need no addresses."""
-    usual = traits(plan.orchestrator).profile
+    usual = plan.traits.profile
     fewest = node_addresses(plan_interfaces(plan.instance, usual))
     taken = node_addresses(plan.interfaces)
     if taken > fewest:

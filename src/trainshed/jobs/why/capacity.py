@@ -63,7 +63,7 @@ def launch_remedy(message: str) -> str:
 @rule(
     "TS-JOB-010",
     over=jobs,
-    title="The account's quota of on-demand vCPUs is smaller than the job",
+    title="The account's quota of vCPUs is smaller than the job",
     severity=Severity.ERROR,
     why="The whole job must fit in the account's quota at once; Capacity Blocks do not count.",
     remedy="Ask for a larger one, by the command that the finding names",

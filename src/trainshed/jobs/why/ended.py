@@ -131,7 +131,8 @@ def host(evidence: Evidence) -> Iterator[Violation]:
     for reason in dict.fromkeys(filter(None, lost)):
         yield Violation(
             message=f"{reason.rstrip('.')}, while it ran a node of the job",
-            remedy="if nobody ended it, its hardware failed or its Capacity Block ended; "
+            remedy="if nobody ended it, its hardware failed, its Capacity Block ended, or EC2 took "
+            "it back from Spot; "
             + (
                 f"{evidence.service} tries such a job {job.most_attempts} times, so have it"
                 if job.most_attempts > 1

@@ -44,6 +44,9 @@ def _deployed(subject: Subject, stack: DeployedStack) -> tuple[str, Mapping[str,
     }
     if group := resources.get("placementGroup"):
         own["Placement"] = {"GroupName": group}
+    # The environment asks for Spot itself.
+    if resources["type"] == "SPOT":
+        own["InstanceMarketOptions"] = {"MarketType": "spot"}
     return resources["subnets"][0], own
 
 
@@ -56,7 +59,7 @@ def _subnets(properties: Mapping[str, Mapping[str, Any]]) -> Any:
     over=accounts,
     orchestrators=(Orchestrator.BATCH,),
     title="The default security group does not let containers of a job talk",
-    when="an existing VPC with AWS Batch",
+    when="an existing VPC with AWS Batch, and capacity is not spot",
     why="""
 The containers of a multi-node job have interfaces of their own. A compute environment whose launch
 template has the interfaces cannot name security groups, so that these interfaces are in the VPC's
@@ -70,7 +73,7 @@ default group. Many accounts take away that group's rules: then the nodes wait f
 def default_group(subject: Subject) -> Iterator[Violation]:
     """Its members reach each other, and HTTPS; or the stack adds the missing rules."""
     network = subject.plan.network
-    if network.vpc_id is None:
+    if network.vpc_id is None or not subject.plan.traits.uses_default_group:
         return
     filters = [
         {"Name": "vpc-id", "Values": [network.vpc_id]},

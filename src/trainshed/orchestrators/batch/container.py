@@ -61,7 +61,8 @@ def plan_container(notes: Notes, job: BatchJobSpec, node: PlannedNode) -> Contai
             )
     # trainshed-launch compares them with what the container finds.
     defaults = {"TRAINSHED_DEVICES": json.dumps(node.devices), **_ENVIRONMENT.get(family, {})}
-    if nodes > 1 or efa_devices:
+    # On Spot a container has the network of its node, whose interfaces have other names.
+    if not notes.spec.on_spot and (nodes > 1 or efa_devices):
         defaults |= _SOCKET_ENVIRONMENT.get(family, {})
     defaults |= network_environment(instance, node.devices, nodes)
     # By number, as a job definition must. Our AMIs give EFA's devices the first ones, and our

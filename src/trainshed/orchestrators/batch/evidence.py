@@ -222,10 +222,11 @@ def _reservations(
 
 
 def _quota(region: Region, environments: Iterable[Environment]) -> AppliedQuota | None:
-    for name in (name for each in environments for name in each.instance_types):
+    for name, kind in ((name, each.kind) for each in environments for name in each.instance_types):
         try:
-            quota = lookup(name).on_demand_quota
+            instance = lookup(name)
         except UnknownName:
             continue
+        quota = instance.spot_quota if kind == "SPOT" else instance.on_demand_quota
         return find_quota(region, quota)
     return None

@@ -8,8 +8,8 @@ from trainshed.jobs.sent_files import VARIABLE, SentFiles
 
 # What RegisterJobDefinition takes of what DescribeJobDefinitions returns.
 _REGISTERED = (
-    *("type", "nodeProperties", "parameters", "platformCapabilities", "propagateTags"),
-    *("retryStrategy", "schedulingPriority", "timeout"),
+    *("type", "nodeProperties", "containerProperties", "parameters", "platformCapabilities"),
+    *("propagateTags", "retryStrategy", "schedulingPriority", "timeout"),
 )
 _LONGEST_NAME = 128
 
@@ -31,15 +31,16 @@ def register_with_files(region: Region, definition: str, files: SentFiles) -> st
         files: that go with a job.
     """
     own = _described(region, definition)
+    copied = {name: own[name] for name in _REGISTERED if name in own}
     variable = {"name": VARIABLE, "value": files.archive}
-    nodes = {
-        **own["nodeProperties"],
-        "nodeRangeProperties": [
+    if nodes := own.get("nodeProperties"):
+        groups = [
             {**group, "container": _with_variable(group["container"], variable)}
-            for group in own["nodeProperties"]["nodeRangeProperties"]
-        ],
-    }
-    copied = {name: own[name] for name in _REGISTERED if name in own} | {"nodeProperties": nodes}
+            for group in nodes["nodeRangeProperties"]
+        ]
+        copied["nodeProperties"] = {**nodes, "nodeRangeProperties": groups}
+    else:
+        copied["containerProperties"] = _with_variable(own["containerProperties"], variable)
     # AWS's own tags cannot be given.
     tags = {name: text for name, text in own.get("tags", {}).items() if name[:4] != "aws:"}
     answer = region.call(

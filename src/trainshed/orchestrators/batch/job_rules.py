@@ -140,7 +140,7 @@ def kinds(evidence: Evidence) -> Iterator[Violation]:
 def size(evidence: Evidence) -> Iterator[Violation]:
     """The whole job must fit in one compute environment at once."""
     for each in evidence.environments if evidence.waits else ():
-        if each.kind == "EC2" and evidence.vcpus > each.max_vcpus:
+        if each.kind in ("EC2", "SPOT") and evidence.vcpus > each.max_vcpus:
             job = evidence.job
             yield Violation(
                 message=f"{job.node_count} nodes of {job.node_vcpus} vCPUs need {evidence.vcpus}, "

@@ -77,5 +77,6 @@ def new_template(plan: ClusterPlan) -> str:
 def _capacity_wait(plan: ClusterPlan, batch: BatchPlan) -> str:
     if plan.capacity.calendar:
         return "until a window begins"
-    hours = batch.capacity_wait_hours
-    return f"{hours} hours" if hours else "until the Capacity Block begins"
+    if batch.capacity_wait_hours:
+        return f"{batch.capacity_wait_hours} hours"
+    return "until the Capacity Block begins" if batch.multi_node else "as long as it takes"

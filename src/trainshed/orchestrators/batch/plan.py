@@ -23,11 +23,12 @@ class BatchPlan:
     """What AWS Batch needs to run the jobs of a cluster.
 
     Attributes:
+        multi_node: its jobs are multi-node parallel ones; on Spot each has one container.
         image_type: AWS Batch's `imageType`.
         attempts: tries of a job that lost a node.
         timeout_hours: a job that runs longer is ended.
         capacity_wait_hours: a job that waits longer for instances that EC2 lacks is cancelled; None
-            with a Capacity Block, for whose start jobs wait.
+            with a Capacity Block, for whose start jobs wait, and on Spot unless it is asked for.
         container: what the container of one node gets.
         image: container image of the jobs, of the cluster's own repository or of another.
         repository: the cluster's own ECR repository, or None.
@@ -37,6 +38,7 @@ class BatchPlan:
 
     control_plane: ClassVar[None] = None
 
+    multi_node: bool
     image_type: str
     attempts: int
     timeout_hours: int
@@ -59,7 +61,10 @@ def plan(notes: Notes, node: PlannedNode) -> BatchPlan:
         notes: for decisions and problems.
         node: what is planned of each.
     """
-    _check_task_slot(notes, node)
+    multi_node = node.capacity.kind is not CapacityKind.SPOT
+    if multi_node:
+        _check_task_slot(notes, node)
+    _check_price(notes, node.capacity)
     image_type, why = _image_type(node.instance)
     notes.decide(
         "Batch image type", image_type, f"{why}; nodes boot the AMI of instance.ami instead"
@@ -67,8 +72,15 @@ def plan(notes: Notes, node: PlannedNode) -> BatchPlan:
     job = notes.spec.section(BatchJobSpec)
     container = plan_container(notes, job, node)
     image = plan_image(notes)
+    if not multi_node:
+        notes.decide(
+            "jobs",
+            "of one container",
+            "AWS Batch runs no multi-node jobs on Spot; the container has its node's network",
+        )
     _decide_job(notes, job, container)
     return BatchPlan(
+        multi_node=multi_node,
         image_type=image_type,
         attempts=job.attempts,
         timeout_hours=job.timeout_hours,
@@ -87,6 +99,17 @@ def _check_task_slot(notes: Notes, node: PlannedNode) -> None:
             "instance.interfaces",
             f"this profile fills all {used} slots of network card 0 of {node.instance.name}, so "
             "that the awsvpc interface of a multi-node parallel job has none; use batch-mnp",
+        )
+
+
+def _check_price(notes: Notes, capacity: CapacityPlan) -> None:
+    if capacity.max_price is not None:
+        # AWS Batch user guide, "Use Amazon EC2 launch templates": it ignores instance market
+        # options. API reference, ComputeResource, bidPercentage: of the price on demand.
+        notes.problem(
+            "capacity.spot.max_price",
+            "is for orchestrator ec2: AWS Batch takes no price, only a percentage of the one on "
+            "demand, and its nodes cost at most what they do on demand; leave it out",
         )
 
 
@@ -140,6 +163,16 @@ def _capacity_wait(notes: Notes, job: BatchJobSpec, capacity: CapacityPlan) -> i
             )
         return None
     hours = job.capacity_wait_hours
+    if capacity.kind is CapacityKind.SPOT:
+        if "capacity_wait_hours" in job.model_fields_set:
+            notes.decide("wait for capacity", f"{hours} hours", "as asked")
+            return hours
+        notes.decide(
+            "wait for capacity",
+            "as long as it takes",
+            "a job that lost its node goes on when EC2 has another; no node is billed meanwhile",
+        )
+        return None
     notes.decide(
         "wait for capacity",
         f"{hours} hours",

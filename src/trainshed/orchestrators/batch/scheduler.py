@@ -23,7 +23,7 @@ from trainshed.orchestrators.batch.described_job import (
     read_listed,
 )
 from trainshed.orchestrators.batch.evidence import gather
-from trainshed.orchestrators.batch.traits import SERVICE
+from trainshed.orchestrators.batch.traits import JOB_TYPE_OUTPUT, SERVICE, SINGLE_NODE
 
 # AWS Batch API reference, DescribeJobs: "A list of up to 100 job IDs".
 _DESCRIBED_AT_ONCE = 100
@@ -47,6 +47,7 @@ def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> Schedul
         cluster=cluster,
         queue=outputs["JobQueue"],
         definition=outputs["JobDefinition"],
+        multi_node=outputs.get(JOB_TYPE_OUTPUT) != SINGLE_NODE,
     )
 
 
@@ -60,6 +61,7 @@ class BatchScheduler:
         cluster: its name.
         queue: ARN of its job queue.
         definition: ARN of its job definition, with the revision.
+        multi_node: it is one of multi-node parallel jobs.
     """
 
     service: ClassVar[str] = SERVICE
@@ -68,6 +70,7 @@ class BatchScheduler:
     cluster: str
     queue: str
     definition: str
+    multi_node: bool
 
     @property
     def logs(self) -> CloudWatchLogs:
@@ -93,21 +96,7 @@ class BatchScheduler:
             jobName=submission.name,
             jobQueue=self.queue,
             jobDefinition=definition,
-            nodeOverrides={
-                "numNodes": submission.nodes,
-                "nodePropertyOverrides": [
-                    {
-                        "targetNodes": _ALL_NODES,
-                        "containerOverrides": {
-                            "command": list(submission.command),
-                            "environment": [
-                                {"name": name, "value": value}
-                                for name, value in submission.environment.items()
-                            ],
-                        },
-                    }
-                ],
-            },
+            **self._overrides(submission),
             **({} if limit is None else {"timeout": {"attemptDurationSeconds": limit}}),
         )
         return str(answer["jobId"])
@@ -153,7 +142,7 @@ class BatchScheduler:
 
     def most_nodes(self) -> int:
         """Return how many nodes its jobs may have."""
-        return job_definitions.most_nodes(self.region, self.definition)
+        return job_definitions.most_nodes(self.region, self.definition) if self.multi_node else 1
 
     def evidence(self, job: Job, now: datetime, questions: Questions) -> Evidence:
         """Return what AWS says about a job, its queue, and the nodes that the queue launches."""
@@ -161,6 +150,20 @@ class BatchScheduler:
         others = questions.ask(lambda: self.jobs(unfinished=True), none)
         evidence = Evidence(service=self.service, region=self.region.name, job=job, now=now)
         return gather(self.region, self.queue, others, evidence, questions)
+
+    def _overrides(self, submission: Submission) -> Mapping[str, Any]:
+        """Return what a submission changes of the job definition."""
+        container = {
+            "command": list(submission.command),
+            "environment": [
+                {"name": name, "value": value} for name, value in submission.environment.items()
+            ],
+        }
+        if not self.multi_node:
+            return {"containerOverrides": container}
+        own = {"targetNodes": _ALL_NODES, "containerOverrides": container}
+        nodes = {"numNodes": submission.nodes, "nodePropertyOverrides": [own]}
+        return {"nodeOverrides": nodes}
 
     def _listed(self, **which: Any) -> list[ListedJob]:
         # A queue that was deleted has no jobs.

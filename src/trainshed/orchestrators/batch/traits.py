@@ -1,5 +1,7 @@
 """What is known of AWS Batch before anything is planned."""
 
+from dataclasses import replace
+
 from pydantic import Field
 
 from trainshed.documents.model import Whole
@@ -10,6 +12,9 @@ from trainshed.spec.job import ContainerJobSpec
 
 # For messages.
 SERVICE = "AWS Batch"
+# Output of the stack of a cluster whose jobs are no multi-node ones: the type of its job
+# definition, as AWS Batch calls it.
+JOB_TYPE_OUTPUT, SINGLE_NODE = "JobType", "container"
 
 
 class BatchJobSpec(ContainerJobSpec):
@@ -18,7 +23,7 @@ class BatchJobSpec(ContainerJobSpec):
     capacity_wait_hours: Whole = Field(default=2, ge=1, le=24)
     """A job that waits longer for instances that EC2 lacks is cancelled by its queue, because those
     that it has got already run, and are billed, without doing anything. Jobs of a Capacity Block
-    wait for its start."""
+    wait for its start; jobs on Spot, which have one node, by default as long as it takes."""
 
 
 TRAITS = Traits(
@@ -39,7 +44,8 @@ TRAITS = Traits(
     fields={"AWS::Batch::ComputeEnvironment": "instance", "AWS::Batch::Job": "job"},
     job_logs="BatchLogs",
     # AWS Batch API reference, ComputeResource, type: "Multi-node parallel jobs aren't supported on
-    # Spot Instances". Every job here is one, also of a single node: its job definition is.
+    # Spot Instances".
+    most_on_spot=1,
     not_on_spot="AWS Batch runs no multi-node jobs on Spot",
     no_calendar=None,
     # AWS Batch user guide, "Compute environment considerations for MNP".
@@ -48,4 +54,16 @@ TRAITS = Traits(
     "nodes",
     spot_order=None,
     without="jobs run in containers",
+)
+
+# Of clusters on Spot: their jobs have one container, and not that of a multi-node job. AWS Batch
+# user guide, "Networking modes for AWS Batch jobs": it uses the network of its node.
+SPOT_TRAITS = replace(
+    TRAITS,
+    profile=InterfaceProfile.EC2,
+    profile_reason="the EC2 user guide's layout, for jobs that use the node's own interfaces",
+    job_interface=False,
+    job_addresses=0,
+    uses_default_group=False,
+    one_type="a job definition of AWS Batch asks for the vCPUs and memory of one instance type",
 )

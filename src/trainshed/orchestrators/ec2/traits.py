@@ -22,6 +22,7 @@ TRAITS = Traits(
     sections={"image": NoImage, "job": JobSpec},
     fields={"AWS::AutoScaling::": "instance", "AWS::SSM::Document": "job"},
     job_logs="Ec2Logs",
+    most_on_spot=None,
     not_on_spot=None,
     one_type=None,
     spot_order=None,

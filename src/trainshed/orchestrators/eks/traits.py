@@ -80,6 +80,7 @@ TRAITS = Traits(
     sections={"image": ImageSpec, "job": ContainerJobSpec, "kubernetes": KubernetesSpec},
     fields={"AWS::EKS::Nodegroup": "instance", "AWS::EKS::": "kubernetes"},
     job_logs="EksLogs",
+    most_on_spot=None,
     not_on_spot=None,
     one_type=None,
     # EKS user guide, "Simplify node lifecycle with managed node groups", capacity types.

@@ -14,10 +14,11 @@ from trainshed.spec.job import ATTEMPTS_MAX
     "TS-BAT-001",
     over=clusters,
     orchestrators=(Orchestrator.BATCH,),
-    title="A job of several nodes is not tried again when it loses one",
+    title="A job of several nodes, or on Spot, is not tried again when it loses one",
     why="""
 AWS Batch tries a job again only while it has attempts left. With one attempt, a job ends for
-good with the first node that fails, and with many nodes for days one fails sooner or later.
+good with the first node that fails, and with many nodes for days one fails sooner or later. A node
+on Spot is taken back whenever EC2 needs it.
 """,
     sources=("https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html",),
     example="""
@@ -29,10 +30,12 @@ def one_attempt(plan: ClusterPlan) -> Iterator[Violation]:
     """A job that loses a node should be tried again."""
     batch, nodes = plan.jobs, plan.nodes.max
     assert isinstance(batch, BatchPlan)
-    if batch.attempts == 1 and nodes > 1:
+    spot = plan.capacity.kind is CapacityKind.SPOT
+    if batch.attempts == 1 and (nodes > 1 or spot):
+        what = "a job on Spot" if spot else f"a job of up to {nodes} nodes"
         yield Violation(
             path=("job", "attempts"),
-            message=f"a job of up to {nodes} nodes and {batch.timeout_hours} hours has one "
+            message=f"{what} and {batch.timeout_hours} hours has one "
             "attempt: it ends with the first node that is lost",
             remedy="give two attempts or more, and have jobs resume from their last checkpoint",
         )

@@ -38,7 +38,8 @@ network: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0}
 def default_group_as_it_is(plan: ClusterPlan) -> Iterator[Violation]:
     """The default group of an existing VPC must have the rules that jobs need."""
     network = plan.network
-    if network.vpc_id and network.default_security_group_id is None:
+    unnamed = network.vpc_id and network.default_security_group_id is None
+    if unnamed and plan.traits.uses_default_group:
         yield Violation(
             path=("network", "vpc"),
             message=f"multi-node jobs use the default security group of {network.vpc_id}, and "

@@ -62,6 +62,8 @@ both readings.
 )
 def no_index_for_the_job(plan: ClusterPlan) -> Iterator[Violation]:
     """The job's interface should find a device index by any reading."""
+    if not plan.job_interface:
+        return
     used = {row.device for row in plan.interfaces}
     lowest_free = min(set(range(len(used) + 1)) - used)
     slots = plan.instance.network_cards[0].slots

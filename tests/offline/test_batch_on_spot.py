@@ -1,0 +1,189 @@
+"""`trainshed job` on a cluster of AWS Batch with one node on Spot, whose jobs really run."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import job_bench
+import pytest
+from command_line import Answer
+
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
+from trainshed.aws import Region
+from trainshed.nodes.exit_codes import PEER_LOST
+from trainshed.plan import load_fleet
+from trainshed.ready_jobs import Work
+from trainshed.rehearse.faults import FaultKind
+from trainshed.rehearse.rehearsal import Rehearsal, run_job
+
+PROGRAMS = Path(__file__).parents[2] / "packer/files/opt/trainshed"
+CLUSTER = """name: SpotCluster
+region: us-west-2
+instance: {type: trn1.32xlarge}
+capacity: {spot: {}}
+image: {uri: "registry.example/train:1"}
+job: {environment: {GREETING: "good morning"}}
+"""
+Run = Callable[..., Answer]
+
+
+@pytest.fixture(scope="module")
+def clusters(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "clusters").mkdir()
+    (folder / "clusters/spot.yaml").write_text(CLUSTER)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def aws(
+    clusters: Path,
+    synthesise: Callable[..., Path],
+    publish_ami: Callable[..., str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[EmbeddedAws]:
+    """An embedded AWS with the cluster deployed."""
+    assembly = synthesise(load_fleet([clusters / "clusters/spot.yaml"]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", os.pathsep.join([str(PROGRAMS), os.environ["PATH"]]))
+        settings = JobSettings(loopback=True)
+        with job_bench.job_aws(tmp_path_factory.mktemp("jobs"), settings) as found:
+            publish_ami(found)
+            for name in ("SpotNetwork", "SpotCluster"):
+                template = json.loads((assembly / f"{name}.template.json").read_text())
+                found.deploy(template, stack_name=name)
+            yield found
+
+
+def outputs(aws: EmbeddedAws) -> dict[str, str]:
+    found = aws.client("cloudformation").describe_stacks(StackName="SpotCluster")["Stacks"][0]
+    return {each["OutputKey"]: each["OutputValue"] for each in found["Outputs"]}
+
+
+@pytest.fixture
+def job(
+    aws: EmbeddedAws,
+    look_often: None,
+    clusters: Path,
+    trainshed: Run,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Run:
+    """`trainshed job` in the project."""
+    aws.lead_here(monkeypatch)
+    monkeypatch.chdir(clusters)
+    return lambda *arguments: trainshed("job", *arguments)
+
+
+def test_a_job_of_one_container_is_submitted_followed_and_listed(
+    aws: EmbeddedAws, job: Run
+) -> None:
+    script = "echo $GREETING $WORD, $NODE_RANK of $NNODES at $MASTER_ADDR"
+    done = job(
+        *("submit", "SpotCluster", "--name", "ranks", "--env", "WORD=a=b", "--timeout-hours", "1"),
+        *("--watch", "--", "sh", "-c", script),
+    )
+
+    assert done.code == 0, done.err
+    job_id, *shown = done.out.splitlines()
+    assert "node 0: good morning a=b, 0 of 1 at 127.0.0.1" in shown
+    [described] = aws.client("batch").describe_jobs(jobs=[job_id])["jobs"]
+    assert "nodeProperties" not in described
+    assert described["timeout"] == {"attemptDurationSeconds": 3600}
+    assert "good morning a=b, 0 of 1 at 127.0.0.1" in job("logs", "ranks").out.splitlines()
+    listed = {each["name"]: each for each in job("list", "SpotCluster", "--json").json}["ranks"]
+    assert (listed["status"], listed["nodes"]) == ("SUCCEEDED", 1)
+    assert job("why", job_id).out.splitlines()[1:] == ["AWS reports nothing wrong with it"]
+
+
+def test_more_nodes_than_one_are_refused(job: Run) -> None:
+    done = job("submit", "SpotCluster", "--nodes", "2", "--", "true")
+
+    assert done.code == 2
+    assert "SpotCluster has at most 1 node" in done.err
+
+
+def test_files_go_with_a_job_of_one_container(
+    aws: EmbeddedAws, job: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clusters: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "words.txt").write_text("sent with the job\n")
+    project = ("--clusters", str(clusters / "clusters/*.yaml"))
+
+    done = job(
+        *("submit", "SpotCluster", *project, "--send", "words.txt", "--watch"),
+        *("--", "cat", "words.txt"),
+    )
+
+    assert done.code == 0, done.err
+    assert "node 0: sent with the job" in done.out.splitlines()
+    own = outputs(aws)["JobDefinition"]
+    found = aws.client("batch").describe_job_definitions(jobDefinitions=[own])["jobDefinitions"]
+    assert "TRAINSHED_FILES" not in str(found)
+
+
+def test_a_job_that_fails_is_explained(job: Run) -> None:
+    done = job("submit", "SpotCluster", "--watch", "--", "sh", "-c", "exit 3")
+
+    job_id = done.out.splitlines()[0]
+    assert done.code == 1
+    assert "node 0 ended with exit code 3" in job("why", job_id).out
+
+
+def test_a_job_whose_node_ec2_takes_back_goes_on_from_its_checkpoint_on_another(
+    aws: EmbeddedAws, tmp_path: Path
+) -> None:
+    kept, printed = tmp_path / "checkpoint", list[str]()
+    training = (
+        f"[ $AWS_BATCH_JOB_ATTEMPT = 1 ] || {{ echo found $(cat {kept}); exit 0; }}; "
+        f"trap 'echo step 7 before $(cat $TRAINSHED_DEADLINE) | tee {kept}; exit 5' TERM; "
+        "echo step; sleep 600 & wait"
+    )
+    rehearsal = Rehearsal(
+        cluster="SpotCluster",
+        work=Work(command=("trainshed-launch", "sh", "-c", training)),
+        fault=FaultKind.SPOT_INTERRUPTION,
+    )
+
+    ended = run_job(
+        rehearsal,
+        aws,
+        Region("us-west-2", aws.client),
+        outputs(aws),
+        lambda _, lines: printed.extend(lines),
+    )
+
+    assert ended.status == "SUCCEEDED"
+    assert [each.exit_code for each in ended.attempts] == [PEER_LOST, 0]
+    [notice] = [line for line in printed if "back (interruption)" in line]
+    [found] = [line for line in printed if line.startswith("found step 7 before ")]
+    assert found.removeprefix("found step 7 before ") in notice
+    [described] = aws.client("batch").describe_jobs(jobs=[ended.job_id])["jobs"]
+    first, second = (each["container"]["containerInstanceArn"] for each in described["attempts"])
+    assert first != second
+
+
+def test_a_cluster_moves_to_spot_and_back_by_another_environment(
+    deploy_cluster: Callable[..., None], clean_aws: EmbeddedAws, publish_ami: Callable[..., str]
+) -> None:
+    publish_ami(clean_aws)
+    on_spot = CLUSTER.replace("SpotCluster", "TrainCluster")
+    batch = clean_aws.client("batch")
+
+    def found() -> tuple[str, str, str]:
+        [nodes] = batch.describe_compute_environments()["computeEnvironments"]
+        [jobs] = batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"]
+        logical_id = nodes["computeEnvironmentName"].partition("-")[0]
+        return logical_id, nodes["computeResources"]["type"], jobs["type"]
+
+    deploy_cluster(on_spot.replace("capacity: {spot: {}}\n", ""), "TrainNetwork", "TrainCluster")
+    before = found()
+    deploy_cluster(on_spot, "TrainNetwork", "TrainCluster")
+    after = found()
+    deploy_cluster(on_spot.replace("capacity: {spot: {}}\n", ""), "TrainNetwork", "TrainCluster")
+
+    assert (before[1:], after[1:]) == (("EC2", "multinode"), ("SPOT", "container"))
+    assert before == found()
+    # By its id, so that nothing of it is changed in place.
+    assert before[0] != after[0]
