@@ -2,6 +2,7 @@
 
 import re
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,14 @@ from command_bench import until
 from command_line import runner
 from job_bench import job_aws
 from libraries import needs_libraries
+from rehearse_project import write_app
 
 from embedded_aws.job_settings import JobSettings
 from trainshed.aws import Region
 from trainshed.cli import main
 from trainshed.jobs.nodes import running_nodes
 from trainshed.nodes.exit_codes import PEER_LOST
+from trainshed.plan import Fleet, load_fleet
 from trainshed.ready_jobs import Work
 from trainshed.rehearse import deployment
 from trainshed.rehearse.faults import FaultKind
@@ -37,11 +40,17 @@ def nodes(region: Region) -> list[str]:
 
 
 @needs_libraries("torch")
-@pytest.mark.usefixtures("eks_project")
-@pytest.mark.parametrize("eks_project", [CLUSTER], indirect=True)
 def test_bert_goes_on_from_the_checkpoint_that_it_wrote_when_ec2_took_a_node_back(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    synthesise: Callable[[Fleet], Path],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
+    file = tmp_path / "clusters/plain.yaml"
+    file.parent.mkdir()
+    file.write_text(CLUSTER)
+    write_app(tmp_path, synthesise(load_fleet([file])))
+    monkeypatch.chdir(tmp_path)
     with socket.create_server(("", 0)) as free:
         port = str(free.getsockname()[1])
     training = (
