@@ -107,6 +107,13 @@ CASES: Mapping[str, tuple[Resources, list[str]]] = {
         may(Action="a:b", Resource={"Fn::Sub": "arn:${AWS::Partition}:s3:::${Role1}-data"}),
         ["NodeRole may a:b on NodeRole-data"],
     ),
+    "account-in-a-name": (
+        may(
+            Action="a:b",
+            Resource={"Fn::Sub": "arn:${AWS::Partition}:s3:::a-${AWS::AccountId}-${AWS::Region}/*"},
+        ),
+        ["NodeRole may a:b on a-ACCOUNT-REGION/*"],
+    ),
     "imported": (
         may(Action="a:b", Resource=joined({"Fn::ImportValue": "exported-clients"}, "/*")),
         ["NodeRole may a:b on Clients of network/*"],

@@ -199,6 +199,14 @@ def test_a_resource_cannot_be_of_another_type() -> None:
     assert remedy.startswith("give the new resource another logical id")
 
 
+def test_a_file_system_is_adopted_in_the_place_of_a_new_one_after_a_teardown() -> None:
+    before = {"Home": one("AWS::EFS::MountTarget")}
+
+    [(_, _, _, remedy)] = found(before, {"Home": one("Custom::ExistingEfs")})
+
+    assert remedy.startswith("before it, tear down the clusters that use Home, and Home;")
+
+
 def one(kind: str, **properties: Any) -> Template:
     return {"Resources": {"It": {"Type": kind, "Properties": properties}}}
 

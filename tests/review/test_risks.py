@@ -888,6 +888,35 @@ def test_a_file_system_that_is_kept_is_used_again_by_the_field_of_its_type(
     assert f"{field}.existing" in risk.remedy
 
 
+@pytest.mark.parametrize(
+    ("resource", "value", "existing"),
+    [
+        pytest.param(one(FILES, **KEPT), {"Ref": "It"}, "fs-0123456789abcdef0", id="file-system"),
+        pytest.param(
+            one(BUCKET, {"BucketName": {"Fn::Sub": "a-${AWS::AccountId}"}}, **KEPT),
+            {"Fn::Sub": "a-${AWS::AccountId}"},
+            "a-123456789012",
+            id="bucket",
+        ),
+    ],
+)
+def test_what_is_kept_and_followed_by_an_existing_one_is_named(
+    resource: Any, value: Any, existing: str
+) -> None:
+    def naming(value: Any) -> dict[str, Any]:
+        return {"Name": {"Type": "AWS::SSM::Parameter", "Properties": {"Value": value}}}
+
+    old = {"Resources": {**resource["Resources"], **naming(value)}}
+    before = {"Data": stack("Data", old)}
+    after = {"Data": stack("Data", {"Resources": naming(existing)})}
+
+    [risk] = risks(before, after, compare_templates(before, after, ROOT))
+
+    assert (risk.kind, risk.level) == (LOST, "medium")
+    assert risk.message.endswith(f"the cluster uses {existing} from now on")
+    assert risk.remedy.startswith(f"ask whether {existing} is the one that leaves")
+
+
 def test_a_stack_that_is_no_longer_protected_can_be_deleted() -> None:
     open_now = stack("Data", one(BUCKET))
     closed = replace(open_now, protected=True)

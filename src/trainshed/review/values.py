@@ -23,6 +23,9 @@ _FUNCTION = re.compile(r'\{"(?:Ref|Fn::)')
 _REPLACED = re.compile(r" ?\(replaced\)$")
 # Attributes that stand for the resource itself.
 _IDENTITY = re.compile(r"\.(?:Arn|GroupId)(?= of |$)")
+# In a name, as a redacted account is shown.
+_IN_NAME = re.compile(r"(?<=[\w./-])\$\{AWS::(Region|AccountId)\}")
+_SHOWN = {"Region": "REGION", "AccountId": "ACCOUNT"}
 _PSEUDO = {"AWS::AccountId": "this account", "AWS::StackId": "this stack"}
 _DECODER = json.JSONDecoder()
 
@@ -154,8 +157,9 @@ def rendered(said: str, called: Names) -> str:
     ARNs lose their beginning, unless that names an account or a region.
     """
     said = _without_functions(said, called).replace("${AWS::Partition}", "aws")
-    own = re.sub(r"\$\{AWS::(Region|AccountId)\}", "", said)
-    return _SUBSTITUTED.sub(partial(_bare, called), _short_arn(own, called) or said)
+    named = _IN_NAME.sub(lambda found: _SHOWN[found[1]], said)
+    own = re.sub(r"\$\{AWS::(Region|AccountId)\}", "", named)
+    return _SUBSTITUTED.sub(partial(_bare, called), _short_arn(own, called) or named)
 
 
 def _without_functions(said: str, called: Names) -> str:

@@ -59,6 +59,13 @@ def _given_up(affected: Affected) -> Iterator[Risk]:
             f"{what}: {loss}{stopped}",
             "ask whether it is needed; else copy it first, or keep it (removal_policy RETAIN)",
         )
+    elif adopted := _adopted(affected):
+        yield affected.risk(
+            RiskKind.DATA_LOSS,
+            Level.MEDIUM,
+            f"{what}: a policy keeps what is in it, and the cluster uses {adopted} from now on",
+            f"ask whether {adopted} is the one that leaves; jobs do not find what is in another",
+        )
     elif not passes and change.resource_type not in _KEYS:
         # As high as a deletion: to the jobs the data is as good as gone until somebody acts, what
         # they write goes elsewhere meanwhile, and what is kept costs on, unseen. Logs and keys
@@ -90,6 +97,16 @@ def _of_a_function(affected: Affected) -> bool:
         at(resource, "LoggingConfig.LogGroup") == {"Ref": affected.change.logical_id}
         for resource in affected.before.values()
     )
+
+
+def _adopted(affected: Affected) -> str | None:
+    """Return what the cluster uses in its place, if the parameter that names it says so."""
+    itself = {"Ref": affected.change.logical_id}, at(affected.old, "BucketName")
+    for name, resource in affected.before.items():
+        if resource.get("Type") == "AWS::SSM::Parameter" and at(resource, "Value") in itself:
+            now = at(affected.after.get(name, {}), "Value")
+            return now if isinstance(now, str) else None
+    return None
 
 
 def _adopt(affected: Affected) -> str:

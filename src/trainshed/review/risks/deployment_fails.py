@@ -101,13 +101,17 @@ def other_types(before: Stacks, after: Stacks) -> Iterator[Risk]:
         new = after[name].template.get("Resources", {}) if name in after else {}
         for logical_id, resource in stack.template.get("Resources", {}).items():
             if logical_id in new and new[logical_id]["Type"] != resource["Type"]:
+                adopts = new[logical_id]["Type"].startswith("Custom::Existing")
                 yield _risk(
                     name,
                     stack.name(logical_id),
                     "AWS refuses to change the type of a resource, from "
                     f"{resource['Type']} to {new[logical_id]['Type']}",
-                    "give the new resource another logical id, by another id of its construct, "
-                    "and ask what happens to the old one",
+                    f"before it, tear down the clusters that use {name}, and {name}; what is in "
+                    "their file systems stays (docs/operate.md)"
+                    if adopts
+                    else "give the new resource another logical id, by another id of its "
+                    "construct, and ask what happens to the old one",
                 )
 
 
