@@ -105,6 +105,18 @@ def test_capacity(more: str, capacity: object, tmp_path: Path) -> None:
     planned(text, tmp_path)
 
 
+def test_other_types_are_said() -> None:
+    several = group().replace(
+        "instanceType: p5.48xlarge", "instanceTypes: [p5.48xlarge, p5e.48xlarge]"
+    )
+
+    text = cluster_file(eksctl(several), "train")
+
+    assert fields(text)["instance"]["type"] == "p5.48xlarge"
+    said = "those that are alike may be in capacity.instance_types, too"
+    assert f"# instance.type: one of p5.48xlarge, p5e.48xlarge; {said}\n" in text
+
+
 def test_what_is_bought_otherwise_is_said() -> None:
     block = "instanceMarketOptions: {marketType: capacity-block}"
 

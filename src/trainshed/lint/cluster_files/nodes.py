@@ -33,7 +33,10 @@ def write_nodes(draft: Draft, group: EksctlGroup, instance: InstanceType) -> Non
     draft.set("instance", "type", instance.name)
     types = group.instance_types
     if isinstance(types, Known) and len(types.value) > 1:
-        draft.note(f"instance.type: one of {', '.join(types.value)}; nodes are of one type")
+        draft.note(
+            f"instance.type: one of {', '.join(types.value)}; those that are alike may be in "
+            "capacity.instance_types, too"
+        )
     nodes = value_of(group.nodes) or 1
     draft.set("instance", "nodes", {"max": min(max(nodes, 1), _MOST_NODES)})
     draft.note(f"instance.nodes: all {nodes} nodes are there, and billed, all the time")
