@@ -48,10 +48,10 @@ TRAITS = Traits(
     most_on_spot=1,
     not_on_spot="AWS Batch runs no multi-node jobs on Spot",
     no_calendar=None,
-    # AWS Batch user guide, "Compute environment considerations for MNP".
-    # AWS Batch API reference, NodeRangeProperty, and user guide, "Node groups".
+    # AWS Batch API reference, NodeRangeProperty, and user guide, "Node groups". A job on one Spot
+    # node names none; such a cluster has one for the same plan and launch template.
     one_type="a multi-node job definition of AWS Batch names one instance type, for all of its "
-    "nodes",
+    "nodes, and clusters on one Spot node are planned alike",
     spot_order=None,
     without="jobs run in containers",
 )
