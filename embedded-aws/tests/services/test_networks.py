@@ -175,3 +175,29 @@ def test_an_interface_takes_groups_of_its_own_vpc_only(
     assert "belong to different networks" in foreign.message
     assert unknown.code == "InvalidGroup.NotFound"
     assert [one["GroupId"] for one in made["Groups"]] == [group]
+
+
+def test_the_routes_to_a_gateway_endpoint_follow_its_route_tables(ec2: Any, vpc: str) -> None:
+    tables = [ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"] for _ in range(2)]
+
+    def routed() -> list[bool]:
+        found = ec2.describe_route_tables(RouteTableIds=tables)["RouteTables"]
+        by_id = {each["RouteTableId"]: each["Routes"] for each in found}
+        return [any("DestinationPrefixListId" in route for route in by_id[name]) for name in tables]
+
+    endpoint = ec2.create_vpc_endpoint(
+        VpcId=vpc, ServiceName="com.amazonaws.us-west-2.s3", RouteTableIds=tables[:1]
+    )["VpcEndpoint"]["VpcEndpointId"]
+    assert routed() == [True, False]
+
+    ec2.modify_vpc_endpoint(
+        VpcEndpointId=endpoint, AddRouteTableIds=tables[1:], RemoveRouteTableIds=tables[:1]
+    )
+
+    assert routed() == [False, True]
+    ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint])
+    assert routed() == [False, False]
+    # Nothing of it holds the VPC.
+    for table in tables:
+        ec2.delete_route_table(RouteTableId=table)
+    ec2.delete_vpc(VpcId=vpc)

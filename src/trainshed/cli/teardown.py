@@ -90,9 +90,10 @@ def _record(found: Survey) -> dict[str, Any]:
         ]
         + [{"what": "object of Kubernetes", "name": each} for each in _in_kubernetes(found)]
         + [
-            {"what": "security group", "name": each}
-            for groups in found.groups.values()
-            for each in groups
+            {"what": what, "name": each}
+            for what, of_stacks in (("security group", found.groups), ("subnet", found.subnets))
+            for names in of_stacks.values()
+            for each in names
         ],
         "kept": [asdict(each) for each in found.kept],
         "jobs": [asdict(each) for each in found.jobs],

@@ -45,24 +45,27 @@ def unused_networks(region: Region, known: Collection[str]) -> tuple[DeployedSta
 def file_systems_in(
     region: Region, network: DeployedStack, removed: Iterable[DeployedStack]
 ) -> Iterator[str]:
-    """Yield the file systems in the subnets that a network stack made.
+    """Yield the file systems in the VPC that a network stack made.
+
+    Not those in its subnets alone: when a zone has left the stack, the subnet of what was kept in
+    that zone stays in the VPC.
 
     Args:
         region: where.
         network: the stack.
         removed: stacks that go before it, with the mount targets that have their groups alone.
     """
-    subnets = set(network.ids("AWS::EC2::Subnet"))
-    if not subnets:
+    vpcs = network.ids("AWS::EC2::VPC")
+    if not vpcs:
         return
     for each in region.pages("fsx", "describe_file_systems", "FileSystems"):
-        if subnets & set(each["SubnetIds"]):
+        if each["VpcId"] in vpcs:
             yield each["FileSystemId"]
     going = {group for each in removed for group in each.ids("AWS::EC2::SecurityGroup")}
     for each in region.pages("efs", "describe_file_systems", "FileSystems"):
         name = each["FileSystemId"]
         targets = region.call("efs", "describe_mount_targets", FileSystemId=name)["MountTargets"]
-        here = (target for target in targets if target["SubnetId"] in subnets)
+        here = (target for target in targets if target["VpcId"] in vpcs)
         if any(not going.issuperset(_groups(region, target)) for target in here):
             yield name
 
@@ -86,6 +89,21 @@ def left_groups(region: Region, network: DeployedStack) -> Iterator[str]:
             "ec2", "describe_security_groups", "SecurityGroups", Filters=filters
         ):
             yield each["GroupId"]
+
+
+def left_subnets(region: Region, network: DeployedStack) -> Iterator[str]:
+    """Name the subnets that a stack could not delete with their zones, in a VPC which is to go.
+
+    CloudFormation goes on without what it cannot delete at the end of an update, here the subnet of
+    a file system.
+    """
+    filters = [{"Name": f"tag:{STACK_TAG}", "Values": [network.name]}]
+    known = {*network.ids("AWS::EC2::Subnet")}
+    for vpc in network.ids("AWS::EC2::VPC"):
+        here = [*filters, {"Name": "vpc-id", "Values": [vpc]}]
+        for each in region.pages("ec2", "describe_subnets", "Subnets", Filters=here):
+            if each["SubnetId"] not in known:
+                yield each["SubnetId"]
 
 
 def kept_network(network: DeployedStack, reason: str) -> Kept:

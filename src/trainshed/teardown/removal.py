@@ -39,6 +39,9 @@ def remove(region: Region, survey: Survey, *, show: Callable[[str], None]) -> No
         for group in survey.groups.get(stack.name, ()):
             show(f"{group}: deleting the security group")
             region.call("ec2", "delete_security_group", GroupId=group)
+        for subnet in survey.subnets.get(stack.name, ()):
+            show(f"{subnet}: deleting the subnet")
+            region.call("ec2", "delete_subnet", SubnetId=subnet)
         if stack.protected:
             show(f"{stack.name}: ending its termination protection")
             region.call(

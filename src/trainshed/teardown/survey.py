@@ -25,6 +25,7 @@ from trainshed.teardown.networks import (
     file_systems_in,
     kept_network,
     left_groups,
+    left_subnets,
     networks_of,
     unused_networks,
 )
@@ -42,6 +43,7 @@ class Survey:
         removed: stacks, in the order of their deletion.
         groups: security groups of file systems that are gone, by the network stack that they
             would hold.
+        subnets: of zones that have left a network stack, by the stack, too.
         kept: what stays.
         jobs: jobs that are not over.
         unseen_jobs: why it is not known which jobs are not over; None when it is.
@@ -51,6 +53,7 @@ class Survey:
 
     removed: tuple[DeployedStack, ...]
     groups: Mapping[str, tuple[str, ...]]
+    subnets: Mapping[str, tuple[str, ...]]
     kept: tuple[Kept, ...]
     jobs: tuple[ListedJob, ...]
     unseen_jobs: str | None
@@ -147,11 +150,11 @@ def survey(
         elif compute in removed:
             in_kubernetes = look_at_jobs(cluster, [each.job_id for each in jobs], unseen_jobs)
     kept += in_kubernetes.kept if in_kubernetes else ()
+    going = [each for each in networks if each in removed]
     return Survey(
         removed=tuple(removed),
-        groups={
-            each.name: tuple(left_groups(region, each)) for each in networks if each in removed
-        },
+        groups={each.name: tuple(left_groups(region, each)) for each in going},
+        subnets={each.name: tuple(left_subnets(region, each)) for each in going},
         kept=tuple(kept),
         jobs=tuple(jobs),
         unseen_jobs=unseen_jobs,
