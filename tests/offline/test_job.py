@@ -207,7 +207,7 @@ def test_a_job_that_aws_batch_tries_again_is_not_submitted_again(job: Run) -> No
     done = job("again", job_id)
 
     assert done.code == 2
-    assert "AWS Batch itself tries a job of TrainCluster again that lost a node" in done.err
+    assert f"AWS Batch keeps nothing of job {job_id} to submit again: AWS Batch and" in done.err
     assert "trainshed job again" not in job("why", job_id).out
 
 

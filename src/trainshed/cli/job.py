@@ -162,8 +162,9 @@ def again(job: JobArgument, watch: WatchOption = False, region: JobRegionOption 
     scheduler, found = find_job(aws_region, job)
     if found.submission is None:
         raise TrainshedError(
-            f"{scheduler.service} itself tries a job of {scheduler.cluster} again that lost a "
-            "node; for more attempts, raise job.attempts in its file and deploy"
+            f"{scheduler.service} keeps nothing of job {found.job_id} to submit again: AWS Batch "
+            "and Kubernetes themselves try a job again that lost a node, job.attempts times, and "
+            "of plain EC2 nodes only what trainshed job submit has sent is known"
         )
     if not found.state.is_over:
         raise Failure(
