@@ -91,6 +91,26 @@ class BetweenAttempts(Batch):
         return super()._job(job_id) | {"status": status, "attempts": attempts}
 
 
+class OneContainer(Batch):
+    """A job that is no multi-node one."""
+
+    def _job(self, job_id: str) -> dict[str, Any]:
+        described = super()._job(job_id)
+        del described["nodeProperties"]
+        return described
+
+
+@pytest.mark.parametrize(("kind", "multi_node"), [(Batch, True), (OneContainer, False)])
+def test_a_multi_node_job_is_told_from_one_of_a_single_container(
+    kind: type[Batch], multi_node: bool
+) -> None:
+    region: Any = kind("RUNNABLE")
+
+    _, job = find_job(region, "job-1")
+
+    assert (job.multi_node, job.node_count == 1) == (multi_node, not multi_node)
+
+
 def test_no_attempt_is_counted_before_a_node_of_it_waits_or_runs() -> None:
     region: Any = BetweenAttempts("RUNNING")
 

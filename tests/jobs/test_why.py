@@ -82,6 +82,7 @@ WAITING = Job(
     depends_on=(),
     timeout_seconds=3600,
     nodes=(node(0), node(1)),
+    multi_node=True,
 )
 QUEUE = Queue(name="queue", state="ENABLED", status="VALID", reason="")
 ENVIRONMENT = Environment(
@@ -217,6 +218,11 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
     ),
     "environment disabled": (environment(state="DISABLED"), "004", "nodes is DISABLED"),
     "spot": (environment(kind="SPOT"), "005", "of type SPOT, on which multi-node jobs stay"),
+    "a job from before the cluster moved to Spot": (
+        replace(environment(kind="SPOT"), job=replace(WAITING, node_count=1, nodes=(node(),))),
+        "005",
+        "if the cluster has moved to Spot since, end this job, and submit it again",
+    ),
     "unmanaged": (environment(kind="UNMANAGED", max_vcpus=0), "005", "of type UNMANAGED"),
     "too many vCPUs": (
         environment(max_vcpus=255),
@@ -227,7 +233,7 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
     "too many vCPUs on Spot": (
         replace(
             environment(kind="SPOT", max_vcpus=127),
-            job=replace(WAITING, node_count=1, nodes=(node(),)),
+            job=replace(WAITING, node_count=1, nodes=(node(),), multi_node=False),
         ),
         "006",
         "1 nodes of 128 vCPUs need 128, and compute environment nodes has at most 127",
@@ -492,8 +498,9 @@ SILENT: dict[str, Evidence] = {
         quota=AppliedQuota(quota=TRN_QUOTA, value=0),
         reservations=(replace(BLOCK, available=0, ends_at=NOW + MINUTE),),
     ),
-    "one node on Spot": replace(
-        environment(kind="SPOT"), job=replace(WAITING, node_count=1, nodes=(node(),))
+    "a job of one container on Spot": replace(
+        environment(kind="SPOT"),
+        job=replace(WAITING, node_count=1, nodes=(node(),), multi_node=False),
     ),
     "all vCPUs": environment(max_vcpus=256),
     "a quota that is enough": quota(256),

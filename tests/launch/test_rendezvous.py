@@ -56,6 +56,14 @@ def test_batch_gives_the_main_node_no_address_of_its_own() -> None:
     assert (found.main, found.job) == (None, read_rendezvous(BATCH).job)
 
 
+def test_a_job_of_batch_with_one_container_has_one_node() -> None:
+    variables = {"AWS_BATCH_JOB_ID": "0000-1111", "AWS_BATCH_JOB_ATTEMPT": "2"}
+
+    found = read_rendezvous(variables | {"AWS_BATCH_CE_NAME": "nodes"})
+
+    assert (found.nodes, found.index, found.is_main) == (1, 0, True)
+
+
 def test_another_attempt_is_another_job() -> None:
     again = read_rendezvous(BATCH | {"AWS_BATCH_JOB_ATTEMPT": "2"})
 

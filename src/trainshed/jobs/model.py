@@ -156,6 +156,7 @@ class Job:
         timeout_seconds: how long an attempt may take; None without a limit.
         nodes: by index.
         submission: that submits it again as it was; None where AWS itself tries jobs again.
+        multi_node: it is a multi-node parallel job of AWS Batch, which may have one node.
     """
 
     job_id: str
@@ -177,6 +178,7 @@ class Job:
     timeout_seconds: int | None
     nodes: tuple[JobNode, ...]
     submission: Submission | None = None
+    multi_node: bool = False
 
     @property
     def main(self) -> JobNode:

@@ -51,6 +51,7 @@ def read_job(described: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -
         depends_on=tuple(each["jobId"] for each in described.get("dependsOn", ())),
         timeout_seconds=described.get("timeout", {}).get("attemptDurationSeconds"),
         nodes=tuple(map(_node, nodes or (described,))),
+        multi_node="nodeProperties" in described,
     )
 
 

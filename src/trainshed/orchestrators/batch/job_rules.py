@@ -114,18 +114,20 @@ def environments(evidence: Evidence) -> Iterator[Violation]:
     why="""
 The compute environment is of a type that runs no multi-node jobs, for instance SPOT.
 
-AWS Batch runs multi-node parallel jobs on managed on-demand EC2 only.
+AWS Batch runs multi-node parallel jobs on managed on-demand EC2 only. A job that was submitted
+before its cluster moved to Spot is such a one, also on one node.
 """,
     remedy="Use a queue whose compute environments are of type EC2",
 )
 def kinds(evidence: Evidence) -> Iterator[Violation]:
     """AWS Batch runs multi-node parallel jobs on managed on-demand EC2 only."""
-    for each in evidence.environments if evidence.waits and evidence.job.node_count > 1 else ():
+    for each in evidence.environments if evidence.waits and evidence.job.multi_node else ():
         if each.kind != "EC2":
             yield Violation(
                 message=f"compute environment {each.name} is of type {each.kind}, on which "
                 "multi-node jobs stay RUNNABLE forever",
-                remedy="submit to a queue whose compute environments are of type EC2",
+                remedy="submit to a queue whose compute environments are of type EC2; if the "
+                "cluster has moved to Spot since, end this job, and submit it again",
             )
 
 
