@@ -323,20 +323,26 @@ def test_what_kubernetes_made_is_named_before_and_after_and_holds_its_network(
     assert there(aws) == set()
 
 
+@pytest.mark.parametrize(
+    "during",
+    [
+        pytest.param("control_planes.time.sleep", id="end-of-deletion-protection"),
+        pytest.param("removal.status_of", id="deletion-of-a-stack"),
+    ],
+)
 def test_an_interrupted_teardown_ends_the_same_when_it_is_run_again(
-    aws: EmbeddedAws, deploy: Deploy, teardown: Run, monkeypatch: pytest.MonkeyPatch
+    aws: EmbeddedAws, deploy: Deploy, teardown: Run, monkeypatch: pytest.MonkeyPatch, during: str
 ) -> None:
     deploy(*STACKS[:2])
 
-    def interrupt(_: float) -> None:
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        # The update has begun that ends the deletion protection.
-        patch.setattr("trainshed.teardown.control_planes.time.sleep", interrupt)
+        patch.setattr(f"trainshed.teardown.{during}", interrupt)
         stopped = teardown("KubeCluster", "--yes")
     assert stopped.code == 130
-    assert aws.client("eks").list_clusters()["clusters"] == ["kube"]
+    assert "KubeNetwork" in there(aws)
 
     records(teardown("KubeCluster", "--yes", "--json"))
 

@@ -261,7 +261,7 @@ def test_data_outlives_an_interruption_a_change_and_the_cluster(
         (made["LUSTRE"], "2400 GiB SCRATCH_2"),
         (made["OPENZFS"], "64 GiB, 320 MB/s"),
         (made["EFS"], "0.0 GiB"),
-        (bucket, "1 objects, 0.0 GiB"),
+        (bucket, "1 object, 0.0 GiB"),
     }
     assert all(kept[what]["cost"].startswith("bills ") for what in KEPT)
     assert made["LUSTRE"] in kept["stack"]["why"]
@@ -269,6 +269,12 @@ def test_data_outlives_an_interruption_a_change_and_the_cluster(
         return
     again = {name: f"existing: {made[name.upper()]}" for name in ("lustre", "efs", "openzfs")}
     life.write({"phase": "third", **again, "bucket": f"existing: {bucket}"})
+    review = life.trainshed("review", "--base", "main", "--format", "json").json
+    leaving = [each["message"] for each in review["risks"] if each["kind"] == "data-loss"]
+    assert len(leaving) == 4
+    # The report has no numbers of accounts.
+    for name in (*made.values(), bucket.replace("123456789012", "ACCOUNT")):
+        assert any(f"the cluster uses {name} from now on" in each for each in leaving)
     life.deploy(tmp_path / "again")
     assert life.file_systems() == made
     assert re.fullmatch(found.format("third", 4), life.finish(life.submit()))

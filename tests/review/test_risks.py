@@ -888,29 +888,35 @@ def test_a_file_system_that_is_kept_is_used_again_by_the_field_of_its_type(
     assert f"{field}.existing" in risk.remedy
 
 
+BUCKET_NAME = {"Fn::Sub": "a-${AWS::AccountId}"}
+
+
 @pytest.mark.parametrize(
-    ("resource", "value", "existing"),
+    ("before", "after", "existing"),
     [
-        pytest.param(one(FILES, **KEPT), {"Ref": "It"}, "fs-0123456789abcdef0", id="file-system"),
         pytest.param(
-            one(BUCKET, {"BucketName": {"Fn::Sub": "a-${AWS::AccountId}"}}, **KEPT),
-            {"Fn::Sub": "a-${AWS::AccountId}"},
-            "a-123456789012",
+            one(FILES, **KEPT)["Resources"],
+            {"Facts": resource("Custom::ExistingOpenzfs", {"FileSystemId": "fs-1"})},
+            "fs-1",
+            id="file-system",
+        ),
+        pytest.param(
+            {
+                "It": resource(BUCKET, {"BucketName": BUCKET_NAME}, **KEPT),
+                "Name": resource("AWS::SSM::Parameter", {"Value": BUCKET_NAME}),
+            },
+            {"Name": resource("AWS::SSM::Parameter", {"Value": "another"})},
+            "another",
             id="bucket",
         ),
     ],
 )
 def test_what_is_kept_and_followed_by_an_existing_one_is_named(
-    resource: Any, value: Any, existing: str
+    before: Any, after: Any, existing: str
 ) -> None:
-    def naming(value: Any) -> dict[str, Any]:
-        return {"Name": {"Type": "AWS::SSM::Parameter", "Properties": {"Value": value}}}
+    old, new = ({"Data": stack("Data", {"Resources": each})} for each in (before, after))
 
-    old = {"Resources": {**resource["Resources"], **naming(value)}}
-    before = {"Data": stack("Data", old)}
-    after = {"Data": stack("Data", {"Resources": naming(existing)})}
-
-    [risk] = risks(before, after, compare_templates(before, after, ROOT))
+    [risk] = risks(old, new, compare_templates(old, new, ROOT))
 
     assert (risk.kind, risk.level) == (LOST, "medium")
     assert risk.message.endswith(f"the cluster uses {existing} from now on")

@@ -73,5 +73,6 @@ def _images(region: Region, repository: str) -> str:
     found = region.pages("ecr", "describe_images", "imageDetails", repositoryName=repository)
     with accepting("RepositoryNotFoundException"):
         sizes = [each.get("imageSizeInBytes", 0) for each in found]
-        return f"{len(sizes)} images, {sum(sizes) / _GIB:.1f} GiB"
+        images = "image" if len(sizes) == 1 else "images"
+        return f"{len(sizes)} {images}, {sum(sizes) / _GIB:.1f} GiB"
     return "gone meanwhile"

@@ -99,7 +99,8 @@ def _objects(region: Region, bucket: str) -> str:
     answer = region.call("s3", "list_objects_v2", Bucket=bucket)
     found = answer.get("Contents", ())
     more = "more than " if answer["IsTruncated"] else ""
-    return f"{more}{len(found)} objects, {sum(each['Size'] for each in found) / _GIB:.1f} GiB"
+    objects = "object" if len(found) == 1 else "objects"
+    return f"{more}{len(found)} {objects}, {sum(each['Size'] for each in found) / _GIB:.1f} GiB"
 
 
 _KEPT: Mapping[

@@ -100,13 +100,22 @@ def _of_a_function(affected: Affected) -> bool:
 
 
 def _adopted(affected: Affected) -> str | None:
-    """Return what the cluster uses in its place, if the parameter that names it says so."""
-    itself = {"Ref": affected.change.logical_id}, at(affected.old, "BucketName")
-    for name, resource in affected.before.items():
-        if resource.get("Type") == "AWS::SSM::Parameter" and at(resource, "Value") in itself:
-            now = at(affected.after.get(name, {}), "Value")
-            return now if isinstance(now, str) else None
-    return None
+    """Return what exists and the cluster uses in its place: what its stack looks up or names."""
+    if affected.change.resource_type == "AWS::S3::Bucket":
+        name = at(affected.old, "BucketName")
+        found = (
+            at(affected.after.get(logical_id, {}), "Value")
+            for logical_id, resource in affected.before.items()
+            if resource["Type"] == "AWS::SSM::Parameter" and at(resource, "Value") == name
+        )
+    else:
+        # A stack has one kind of storage.
+        found = (
+            at(resource, "FileSystemId")
+            for resource in affected.after.values()
+            if resource["Type"].startswith("Custom::Existing")
+        )
+    return next((each for each in found if isinstance(each, str)), None)
 
 
 def _adopt(affected: Affected) -> str:
