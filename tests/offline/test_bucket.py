@@ -118,7 +118,7 @@ def test_a_bucket_is_kept_and_used_again(
     said = tear_down()
 
     assert there(clean_aws) == set()
-    assert f"{name} 1 objects" in said
+    assert f"{name} 1 object," in said
     assert f"storage.bucket.existing: {name}" in said
     assert "aws:SecureTransport" in s3.get_bucket_policy(Bucket=name)["Policy"]
     with pytest.raises(DeploymentFailed, match="already"):
