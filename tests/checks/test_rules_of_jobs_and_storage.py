@@ -24,6 +24,7 @@ P5 = HEAD + "instance: {type: p5.48xlarge}\n"
 P3DN = HEAD + "instance: {type: p3dn.24xlarge}\n"
 DL1 = HEAD + "instance: {type: dl1.24xlarge}\n"
 PLAIN = HEAD + "orchestrator: ec2\ninstance: {type: p4d.24xlarge}\n"
+SPOT = TRN1 + "capacity: {spot: {}}\n"
 BLOCK = TRN1 + "zone: usw2-az4\ncapacity: {capacity_block: cr-01234567}\n"
 DLC = "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training"
 DIGEST = "sha256:" + "0" * 64
@@ -84,10 +85,8 @@ def calendar(count: int, kind: str = "capacity_block") -> str:
         pytest.param(PLAIN, [], id="plain-ec2"),
         pytest.param(TRN1 + "job: {attempts: 1}", [], id="one-node"),
         pytest.param(TRN1_16 + "job: {attempts: 2}", [], id="two-attempts"),
-        pytest.param(TRN1 + "capacity: {spot: {}}\njob: {attempts: 2}", [], id="on-spot"),
-        pytest.param(
-            TRN1 + "capacity: {spot: {}}\njob: {attempts: 1}", ["TS-BAT-001"], id="once-on-spot"
-        ),
+        pytest.param(SPOT + "job: {attempts: 2}", ["TS-BAT-017"], id="on-spot"),
+        pytest.param(SPOT + "job: {attempts: 1}", ["TS-BAT-001", "TS-BAT-017"], id="once-on-spot"),
         pytest.param(TRN1_16 + "job: {attempts: 1}", ["TS-BAT-001"], id="one-attempt"),
         pytest.param(BLOCK + "job: {attempts: 2, timeout_hours: 4368}", [], id="block"),
         pytest.param(BLOCK + "job: {timeout_hours: 4369}", ["TS-BAT-003"], id="longer-than-block"),

@@ -7,6 +7,7 @@ import pytest
 from job_bench import JobBench
 
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
 
 AGAIN = {"attempts": 2}
 
@@ -82,3 +83,23 @@ def test_a_recommendation_alone_lets_the_next_attempt_stay(
     go.touch()
 
     assert hosts(bench.wait(job)) == [instance["InstanceId"]] * 2
+
+
+def test_a_multi_node_job_that_waits_when_its_queue_moves_to_spot_stays_there(
+    loopback_aws: EmbeddedAws, bench: JobBench
+) -> None:
+    before = JobBench(loopback_aws)
+    loopback_aws.fail(
+        Fault(service="ec2", operation="RunInstances", code="InsufficientInstanceCapacity")
+    )
+    job = before.submit(before.define("true", nodes=1))
+    before.wait(job, "RUNNABLE", reason="CAPACITY:")
+
+    before.batch.update_job_queue(
+        jobQueue=before.queue,
+        computeEnvironmentOrder=[{"order": 1, "computeEnvironment": bench.queue}],
+    )
+    loopback_aws.fail()
+
+    before.wait(job, "RUNNABLE", reason="UNDETERMINED")
+    before.batch.terminate_job(jobId=job, reason="seen")

@@ -52,7 +52,7 @@ _FOR_CODE = {
     "UnauthorizedOperation": "MISCONFIGURATION:SERVICE_ROLE_PERMISSIONS",
     "Unsupported": "MISCONFIGURATION:EC2_INSTANCE_CONFIGURATION_UNSUPPORTED",
 }
-_UNDETERMINED = "UNDETERMINED - Batch job is blocked, root cause is undetermined."
+UNDETERMINED = "UNDETERMINED - Batch job is blocked, root cause is undetermined."
 # What `optimal` and its like are here.
 _ANY_FAMILY = "m5"
 # The AMI of environments that name none; on AWS Batch finds the newest for the image type.
@@ -165,7 +165,7 @@ def _launch(call: Call, need: Need, cause: str) -> Any:
     instance = call.backend("ec2").get_instance(launched["InstanceId"])
     if not _joins(call, need.environment["ecsClusterArn"], instance):
         terminate(call, need, [instance])
-        raise CannotPlace(_UNDETERMINED)
+        raise CannotPlace(UNDETERMINED)
     return instance
 
 
@@ -234,7 +234,7 @@ def _reason(code: str, instance_type: str) -> str:
     if reason == _CAPACITY:
         said = "Service cannot fulfill the capacity requested for instance type"
         return f"{reason} - {said} [{instance_type}]"
-    return f"{reason} - {code}" if reason else _UNDETERMINED
+    return f"{reason} - {code}" if reason else UNDETERMINED
 
 
 def terminate(call: Call, need: Need, instances: Sequence[Any]) -> None:

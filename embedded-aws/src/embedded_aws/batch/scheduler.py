@@ -4,8 +4,9 @@ Batch user guide: jobs of a queue start in the order in which they became RUNNAB
 has a scheduling policy (not looked at here); queues of higher priority come first; a job that
 cannot be placed blocks those behind it; jobStateTimeLimitActions cancel the job at the head that
 waited too long for one reason. Documented: a job whose dependency fails fails, too; from memory:
-its reason. Only the first enabled compute environment of a queue is used. Inferred: how often
-launches are tried again.
+its reason. Documented: a multi-node job does not run on Spot; inferred: one that waits when its
+queue gets such an environment waits on, and the reason. Only the first enabled compute environment
+of a queue is used. Inferred: how often launches are tried again.
 """
 
 import threading
@@ -19,7 +20,7 @@ from embedded_aws.batch import tables
 from embedded_aws.batch.attempts import Attempt
 from embedded_aws.batch.job import Job
 from embedded_aws.batch.job_rows import enter
-from embedded_aws.batch.node_instances import CannotPlace, Need, need_of, terminate
+from embedded_aws.batch.node_instances import UNDETERMINED, CannotPlace, Need, need_of, terminate
 from embedded_aws.batch.outcomes import Outcome, Watched
 from embedded_aws.batch.retry_rules import is_tried_again
 from embedded_aws.clock import seconds_here
@@ -264,6 +265,8 @@ class Scheduler:
                 break
         else:
             return None
+        if job.is_multinode and environment["computeResources"]["type"] == "SPOT":
+            raise CannotPlace(UNDETERMINED)
         containers = [container for container in job.containers if container is not None]
         if len(containers) < len(job.containers):
             raise CannotPlace("the embedded AWS runs jobs with containerProperties only")
