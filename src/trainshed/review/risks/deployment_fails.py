@@ -135,7 +135,8 @@ def _remedy(users: Collection[str], after: Stacks, there: set[str]) -> str:
         there: exports that they may import after an update.
     """
     alone = [user for user in users if user in after and _imports(after[user]) <= there]
-    deleted = [user for user in users if user not in alone]
+    # A stack comes after those that it uses, and goes before them.
+    deleted = [user for user in reversed([*users]) if user not in alone]
     steps = []
     if alone:
         steps.append(f"run npx cdk deploy --exclusively {' '.join(alone)}")
