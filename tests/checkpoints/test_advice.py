@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from trainshed.catalogue import all_types, lookup
 from trainshed.catalogue.lustre import SSD_SIZES, efa_sizes
 from trainshed.checkpoints import (
     STORAGES,
@@ -71,8 +70,10 @@ def by_name(advice: Advice) -> dict[str, WrittenCheckpoint]:
     return {each.storage: each for each in advice.others}
 
 
-def clients(nodes: int, *, gbps: float = 400, lustre_efa: bool = False) -> Clients:
-    return Clients(nodes=nodes, gbps=gbps, lustre_efa=lustre_efa)
+def clients(
+    nodes: int, *, gbps: float = 400, lustre_efa: bool = False, region: str = "us-west-2"
+) -> Clients:
+    return Clients(nodes=nodes, gbps=gbps, lustre_efa=lustre_efa, region=region)
 
 
 def persistent(throughput: int) -> Lustre:
@@ -260,16 +261,26 @@ def test_where_no_size_is_fast_enough_the_smallest_that_nodes_can_use_is_offered
 
 
 @pytest.mark.parametrize(
-    ("instance_type", "nodes"), [("g5.xlarge", 1), ("trn1.32xlarge", 16)], ids=["one", "many"]
+    ("nodes", "gbps", "region", "mbps"),
+    [
+        pytest.param(1, 10, "us-west-2", 1250, id="the network of one node"),
+        pytest.param(1, 400, "us-west-2", 1572.864, id="one client"),
+        pytest.param(2, 400, "us-west-2", 3145.728, id="two clients"),
+        pytest.param(16, 400, "us-west-2", 5368.70912, id="a fast region"),
+        pytest.param(16, 400, "us-west-1", 1073.741824, id="any other region"),
+        pytest.param(1, 400, "us-west-1", 1073.741824, id="one client there"),
+    ],
 )
-def test_one_node_writes_to_efs_as_fast_as_many(instance_type: str, nodes: int) -> None:
-    plan = planned(type=instance_type, nodes={"max": nodes})
+def test_efs_is_as_fast_as_its_region_and_its_clients(
+    nodes: int, gbps: float, region: str, mbps: float
+) -> None:
+    found = Checkpoint(gb=100, minutes=20, dataset_gb=0)
 
-    assert by_name(advised(plan))["EFS, Elastic throughput"].mbps == pytest.approx(1073.741824)
+    offer = STORAGES[5].smallest(found, clients(nodes, gbps=gbps, region=region), 0.02)
 
-
-def test_every_type_reaches_what_efs_writes() -> None:
-    assert min(lookup(name).network_gbps for name in all_types()) * 125 > 1073.741824
+    assert offer
+    assert offer.storage == "EFS, Elastic throughput"
+    assert offer.mbps == pytest.approx(mbps)
 
 
 def test_efs_is_paid_for_by_what_is_stored_and_written() -> None:
@@ -279,7 +290,7 @@ def test_efs_is_paid_for_by_what_is_stored_and_written() -> None:
     efs = by_name(advised(plan, usd))["EFS, Elastic throughput"]
 
     each = 14 / 1.073741824
-    minutes = 5 + 14_000 / 1073.741824 / 60
+    minutes = 5 + 14_000 / 5368.70912 / 60
     stored, written = 100 + 2 * each, each * 730 * 60 / minutes
     assert efs.usd_per_month == pytest.approx(0.5 * stored + 0.25 * written)
 

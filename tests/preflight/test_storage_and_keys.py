@@ -433,7 +433,9 @@ def test_checkpoints_on_an_existing_openzfs_file_system(network: Account) -> Non
 @pytest.mark.parametrize(
     ("throughput", "stored_tib", "nodes", "mbps"),
     [
-        ({"ThroughputMode": "elastic"}, 0, 4, None),
+        ({"ThroughputMode": "elastic"}, 0, 1, None),
+        ({"ThroughputMode": "elastic", "AvailabilityZoneName": "us-west-2d"}, 0, 1, "524 MB/s"),
+        ({"ThroughputMode": "elastic", "AvailabilityZoneName": "us-west-2d"}, 0, 4, None),
         ({"ThroughputMode": "provisioned", "ProvisionedThroughputInMibps": 256}, 0, 4, "268 MB/s"),
         ({"ThroughputMode": "provisioned", "ProvisionedThroughputInMibps": 1024}, 0, 4, None),
         # One client without Elastic throughput writes 500 MiB/s.

@@ -18,6 +18,7 @@ from trainshed.checkpoints.storages import (
     Lustre,
     Offer,
     Storage,
+    elastic_efs_mbps,
     reached_lustre,
 )
 
@@ -41,6 +42,7 @@ __all__ = [
     "advise",
     "checkpoint_of",
     "clients_of",
+    "elastic_efs_mbps",
     "own_offers",
     "reached_lustre",
 ]

@@ -33,6 +33,7 @@ def clients_of(plan: ClusterPlan) -> Clients:
         nodes=plan.nodes.max,
         gbps=plan.instance.network_gbps,
         lustre_efa=plan.lustre_efa_interfaces > 0,
+        region=plan.region,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from trainshed.catalogue import openzfs
-from trainshed.catalogue.efs import WRITE_MIBPS
+from trainshed.catalogue.efs import ELASTIC_CLIENT_MIBPS, elastic_mibps
 from trainshed.catalogue.lustre import (
     CLIENT_GBPS,
     CLIENT_SERVER_GBPS,
@@ -41,11 +41,13 @@ class Clients:
         nodes: how many.
         gbps: the network bandwidth of one.
         lustre_efa: they reach Lustre over EFA.
+        region: where they are.
     """
 
     nodes: int
     gbps: float
     lustre_efa: bool
+    region: str
 
     @property
     def mbps(self) -> float:
@@ -151,8 +153,7 @@ class Efs:
 
     def smallest(self, checkpoint: Checkpoint, clients: Clients, lost: float) -> Offer:
         """Return what it is, which loses what it loses."""
-        # One node reaches that alone: no type has less than 10 Gbps.
-        mbps = WRITE_MIBPS * MBPS_PER_MIBPS
+        mbps = elastic_efs_mbps(clients)
         return Offer(
             storage="EFS, Elastic throughput",
             size="as used",
@@ -162,8 +163,14 @@ class Efs:
                 EFS_STORED: checkpoint.kept_gb / GB_PER_GIB,
                 EFS_WRITTEN: checkpoint.written_gb_per_month(mbps) / GB_PER_GIB,
             },
-            remark="each GB that is written is paid for; some regions write up to 5 GiB/s",
+            remark="each GB that is written is paid for; AWS may raise the quota of its throughput",
         )
+
+
+def elastic_efs_mbps(clients: Clients) -> float:
+    """Return the MB/s that nodes write to EFS in all zones with Elastic throughput."""
+    mibps = min(elastic_mibps(clients.region), clients.nodes * ELASTIC_CLIENT_MIBPS)
+    return min(mibps * MBPS_PER_MIBPS, clients.mbps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,18 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainshed.catalogue.efs import (
-    BURST_MIBPS_PER_TIB,
-    CLIENT_MIBPS,
-    LEAST_BURST_MIBPS,
-    WRITE_MIBPS,
-)
+from trainshed.catalogue.efs import BURST_MIBPS_PER_TIB, CLIENT_MIBPS, LEAST_BURST_MIBPS, SLOW_MIBPS
 from trainshed.catalogue.lustre import SCRATCH_THROUGHPUT, sustained_throughput
 from trainshed.checkpoints import (
     MBPS_PER_MIBPS,
     Clients,
     checkpoint_of,
     clients_of,
+    elastic_efs_mbps,
     own_offers,
     reached_lustre,
 )
@@ -35,8 +31,9 @@ from trainshed.preflight.subject import Subject, accounts
 While a checkpoint is written, to the fastest file system of the cluster and as fast as the nodes
 reach that, the accelerators wait, and are paid for: here for more than a tenth of the time. The
 account knows how fast its file systems are: Lustre by its storage and throughput, OpenZFS by its
-throughput, EFS by its throughput mode. EFS is taken to write 1 GiB/s with Elastic throughput, as it
-does in every region, and with bursting throughput what it writes while it has burst credits.
+throughput, EFS by its throughput mode: with Elastic throughput it writes what its quota is by
+default in the region, and with bursting throughput this is what it writes while it has burst
+credits.
 """,
     actions=("fsx:DescribeFileSystems", "elasticfilesystem:DescribeFileSystems"),
     basis=Basis.INFERRED,
@@ -91,9 +88,10 @@ def _of_lustre(found: Mapping[str, Any]) -> float:
 
 
 def _of_efs(efs: Mapping[str, Any], clients: Clients) -> float:
-    if efs["ThroughputMode"] == "elastic":
-        return WRITE_MIBPS * MBPS_PER_MIBPS
-    mibps = float(efs.get("ProvisionedThroughputInMibps", 0))
+    elastic, one_zone = efs["ThroughputMode"] == "elastic", "AvailabilityZoneName" in efs
+    if elastic and not one_zone:
+        return elastic_efs_mbps(clients)
+    mibps = float(SLOW_MIBPS if elastic else efs.get("ProvisionedThroughputInMibps", 0))
     if not mibps:
         tib = efs["SizeInBytes"]["Value"] / 2**40
         mibps = max(LEAST_BURST_MIBPS, BURST_MIBPS_PER_TIB * tib)
