@@ -84,6 +84,8 @@ def found(
             "run npx cdk deploy --exclusively Train Eval",
         ),
         ({"Storage": importing()}, {}, "tear down Storage"),
+        # In the app a stack comes after what it uses; a teardown refuses what is in use.
+        ({"Storage": importing(), "Train": importing()}, {}, "tear down Train, Storage"),
         # Both would fail by themselves: what they import is not there, or about to go.
         ({"Train": importing()}, {"Train": importing("New")}, "tear down Train"),
         ({"Train": importing()}, {"Train": importing()}, "tear down Train"),
@@ -93,7 +95,14 @@ def found(
             "run npx cdk deploy --exclusively Train, then tear down Storage",
         ),
     ],
-    ids=["freed", "left-behind", "moved", "still-importing", "freed-and-left-behind"],
+    ids=[
+        "freed",
+        "left-behind",
+        "both-left-behind",
+        "moved",
+        "still-importing",
+        "freed-and-left-behind",
+    ],
 )
 def test_an_export_that_goes_while_it_is_in_use_fails_the_deployment(
     users: Mapping[str, Template], users_after: Mapping[str, Template], remedy: str
