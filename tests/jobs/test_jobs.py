@@ -383,7 +383,12 @@ class HalfDeployed:
 
     def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
         assert operation == "describe_stacks"
-        described = {"StackName": "Train", "StackId": "arn:train", "StackStatus": self.status}
+        described = {
+            "StackName": "Train",
+            "StackId": "arn:train",
+            "StackStatus": self.status,
+            "CreationTime": SUBMITTED,
+        }
         return {"Stacks": [described]}
 
     def pages(self, service: str, operation: str, key: str, **params: Any) -> Any:

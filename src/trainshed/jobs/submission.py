@@ -61,4 +61,4 @@ def launched(command: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_launched(command: tuple[str, ...]) -> bool:
-    return PurePath(command[0]).name == LAUNCHER
+    return any(PurePath(program).name == LAUNCHER for program in command[:1])
