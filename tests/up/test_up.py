@@ -3,21 +3,26 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from botocore.exceptions import WaiterError
 from command_line import Answer, runner
 
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
 from trainshed.app.synthesis import read_app, synthesise
 from trainshed.aws import Region
 from trainshed.cli import main
 from trainshed.cli.cluster import ALL_CLUSTERS, load_cluster
+from trainshed.jobs.model import JobState
 from trainshed.offline.image import add_image_of
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.plan import load_fleet
-from trainshed.up import Look, Site, StepState, steps_of
+from trainshed.up import Look, Site, StepState, first_job, steps_of
 
 ROOT = Path(__file__).parents[2]
 CLUSTER = """
@@ -102,6 +107,8 @@ def test_a_new_account_has_all_to_do_after_its_quota(up: Up) -> None:
         "health": "later",
     }
     by_step: Mapping[str, Any] = {each["step"]: each for each in answer.json}
+    # Nothing is baked here.
+    assert (by_step["ami"]["minutes"], by_step["ami"]["price"]) == (0, None)
     # What later steps make, a new account need not have.
     assert [line.split()[0] for line in by_step["preflight"]["says"].splitlines()] == ["TS-ACC-020"]
     assert by_step["bootstrap"]["commands"] == ["npx cdk bootstrap aws://123456789012/us-west-2"]
@@ -146,6 +153,7 @@ def test_what_is_there_is_done(
     [
         ((), "this is not a terminal, so nothing can be asked: add --yes, or --plan to look only"),
         (("--yes", "--json"), "--json is for --plan"),
+        (("--yes", "--ami", ""), "--ami : this is not an AMI id"),
         (("--yes", "--ami", "stable"), "--ami stable: this is not an AMI id"),
         (("--plan", "--nodes", "5"), "--nodes 5: TrainCluster has at most 4 nodes"),
     ],
@@ -155,6 +163,100 @@ def test_bad_options_are_refused(up: Up, arguments: tuple[str, ...], said: str) 
 
     assert answer.code == 2
     assert said in answer.err
+
+
+def test_where_there_is_no_project_nothing_is_asked_or_run(up: Up, tmp_path: Path) -> None:
+    (tmp_path / "cdk.json").unlink()
+
+    answer = up("--yes")
+
+    assert (answer.code, answer.out) == (2, "")
+    assert "cdk.json with an app is missing: run this in the folder of a project" in answer.err
+
+
+def test_without_npx_nothing_is_begun(
+    up: Up, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python3"))
+
+    answer = up("--yes")
+
+    assert (answer.code, answer.out) == (1, "")
+    assert "npx is not on PATH" in answer.err
+
+
+def test_what_a_command_prints_is_one_line_on_a_terminal(
+    up: Up, clean_aws: EmbeddedAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clean_aws.grant_quota(TRN_QUOTA, 512)
+    npx = tmp_path / "bin/npx"
+    npx.parent.mkdir()
+    npx.write_text(f"#!/bin/sh\necho {'word ' * 40}\nexit 1\n")
+    npx.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(npx.parent / "python3"))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+
+    answer = up("--yes")
+
+    while_it_runs, _ = answer.err.split("error: ")
+    assert "CDK bootstrap: word word word word wo…\n" in while_it_runs
+
+
+def test_commands_go_to_the_region_of_the_cluster(
+    up: Up, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    file.write_text(CLUSTER.replace("region: us-west-2", ""))
+
+    answer = up("--plan", "--json", "--region", "us-west-2")
+
+    by_step = {each["step"]: each["commands"] for each in answer.json}
+    assert by_step["ami"] == [
+        "trainshed ami publish $(AWS_REGION=us-west-2 trainshed offline ami neuron ecs) "
+        "--channel stable --region us-west-2"
+    ]
+    for step in ("repository", "stacks"):
+        assert by_step[step][0].startswith("AWS_REGION=us-west-2 npx cdk deploy ")
+
+
+def test_a_step_that_aws_does_not_answer_is_blocked_and_the_others_are_shown(
+    up: Up, clean_aws: EmbeddedAws
+) -> None:
+    clean_aws.grant_quota(TRN_QUOTA, 512)
+    clean_aws.fail(
+        Fault(service="ssm", operation="GetParameter", code="AccessDeniedException", count=None)
+    )
+
+    plan, run = up("--plan", "--json"), up("--yes")
+
+    by_step = {each["step"]: each for each in plan.json}
+    assert (by_step["ami"]["state"], by_step["stacks"]["state"]) == ("blocked", "to do")
+    assert "may not call ssm:GetParameter in us-west-2" in by_step["ami"]["says"]
+    assert run.code == 1
+    first, second = run.err.splitlines()
+    assert first == "error: CDK bootstrap: blocked"
+    assert second.startswith("the credentials may not call ssm:GetParameter")
+
+
+def test_what_is_left_of_a_failed_first_deployment_is_deployed_again(
+    up: Up, clean_aws: EmbeddedAws
+) -> None:
+    topic = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "no such name"}}
+    stacks = clean_aws.client("cloudformation")
+    stacks.create_stack(
+        StackName="TrainCluster", TemplateBody=json.dumps({"Resources": {"Topic": topic}})
+    )
+    with pytest.raises(WaiterError):
+        stacks.get_waiter("stack_create_complete").wait(StackName="TrainCluster")
+
+    by_step = {each["step"]: each for each in up("--plan", "--json").json}
+
+    assert by_step["stacks"]["state"] == "to do"
+    assert "TrainCluster is ROLLBACK_COMPLETE" in by_step["stacks"]["says"]
+    assert by_step["health"]["state"] == "later"
 
 
 def test_credentials_of_nobody_block_all_else(up: Up, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,11 +308,50 @@ def test_an_ami_that_is_baked_is_only_published(
     add_stand_in(clean_aws.client, "nvidia", "ecs")
     baked = add_stand_in(clean_aws.client, "neuron", "ecs")
 
-    assert looks("ami")["ami"].commands == (f"trainshed ami publish {baked} --channel stable",)
-    given = looks("ami", given_ami="ami-0123456789abcdef0")["ami"]
-    assert given.commands == ("trainshed ami publish ami-0123456789abcdef0 --channel stable",)
-    publish_ami(clean_aws)
+    # Its region is not that of the environment.
+    publish = "trainshed ami publish {} --channel stable --region us-west-2"
+    assert looks("ami")["ami"].commands == (publish.format(baked),)
+    older = add_stand_in(clean_aws.client, "neuron", "ecs")
+    assert looks("ami", given_ami=older)["ami"].commands == (publish.format(older),)
+    published = publish_ami(clean_aws)
     assert looks("ami")["ami"].state is StepState.DONE
+    assert looks("ami", given_ami=published)["ami"].state is StepState.DONE
+    # Not left out in silence.
+    again = looks("ami", given_ami=older)["ami"]
+    assert (again.state, again.commands) == (StepState.TO_DO, (publish.format(older),))
+
+
+@pytest.mark.parametrize(
+    ("ami", "of_cell", "said"),
+    [
+        ("stable", "nvidia/ecs", "is of the cell nvidia/ecs, and the nodes need neuron/ecs; see"),
+        ("stable", None, "is not an AMI of this account in us-west-2; see trainshed ami list"),
+        ("ami-0123456789abcdef0", "neuron/ecs", "and instance.ami names ami-0123456789abcdef0;"),
+        (
+            "stable:7",
+            "neuron/ecs",
+            "instance.ami names /trainshed/ami/neuron/ecs/stable:7; leave --ami out",
+        ),
+    ],
+)
+def test_an_ami_that_the_nodes_would_not_get_is_not_published(
+    looks: Callable[..., dict[str, Look]],
+    clean_aws: EmbeddedAws,
+    file: Path,
+    ami: str,
+    of_cell: str | None,
+    said: str,
+) -> None:
+    file.write_text(CLUSTER.replace("instance: {", f'instance: {{ami: "{ami}", '))
+    given = (
+        add_stand_in(clean_aws.client, *of_cell.split("/")) if of_cell else "ami-0fedcba9876543210"
+    )
+
+    look = looks("ami", given_ami=given)["ami"]
+
+    assert (look.state, look.commands) == (StepState.BLOCKED, ())
+    assert look.says.startswith(f"--ami {given} ")
+    assert said in look.says
 
 
 @pytest.mark.parametrize(
@@ -282,3 +423,19 @@ def test_a_cluster_of_kubernetes_has_steps_of_its_own(
     assert found["health"].commands == (
         "trainshed job submit train --nodes 2 --watch --recipe health",
     )
+
+
+def test_a_failed_first_job_is_run_again_after_its_reason_is_named(
+    looks: Callable[..., dict[str, Look]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime.now(UTC)
+    stack = SimpleNamespace(status="CREATE_COMPLETE", changed_at=now)
+    job = SimpleNamespace(job_id="0a1b", state=JobState.FAILED, created_at=now)
+    monkeypatch.setattr(first_job, "find_stack", lambda *_: stack)
+    monkeypatch.setattr(first_job, "find_scheduler", lambda *_: SimpleNamespace(job=lambda _: job))
+
+    look = looks("health")["health"]
+
+    # The region of the environment may be another one.
+    assert look.says == "job 0a1b has failed: trainshed job why 0a1b --region us-west-2"
+    assert look.commands == ("trainshed job submit train --nodes 2 --watch --recipe health",)

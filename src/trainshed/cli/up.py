@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from trainshed.app.synthesis import read_app
 from trainshed.aws import Region
 from trainshed.cli.cluster import (
     ALL_CLUSTERS,
@@ -22,7 +23,7 @@ from trainshed.cli.output import print_json, rich_line, say
 from trainshed.errors import Failure, TrainshedError
 from trainshed.explain import is_path
 from trainshed.plan.ami import AMI_ID
-from trainshed.up import Look, Site, Step, StepRun, StepState, steps_of
+from trainshed.up import Look, Site, Step, StepRun, StepState, require_npx, steps_of
 
 app = typer.Typer(add_completion=False)
 
@@ -64,7 +65,7 @@ def up(
     on where it stopped. `trainshed teardown` is the way back.
     """
     plan = load_cluster(cluster, clusters, region)
-    if ami and not AMI_ID.fullmatch(ami):
+    if ami is not None and not AMI_ID.fullmatch(ami):
         raise TrainshedError(f"--ami {ami}: this is not an AMI id (ami- and 8 or 17 hex digits)")
     if as_json and not plan_only:
         raise TrainshedError("--json is for --plan: a run prints its steps as they end")
@@ -72,27 +73,30 @@ def up(
         raise TrainshedError(
             "this is not a terminal, so nothing can be asked: add --yes, or --plan to look only"
         )
+    # Before AWS is asked for anything: what later steps run needs them.
+    read_app(Path())
+    if not plan_only:
+        require_npx()
     most = plan.nodes.max
     if nodes and nodes > most:
         raise TrainshedError(
             f"--nodes {nodes}: {plan.name} has at most {most} nodes; ask for fewer, or raise "
             "instance.nodes.max in its file"
         )
-    steps = steps_of(
-        Site(
-            load=lambda: load_cluster(cluster, clusters, region),
-            words=_words(cluster, clusters, region),
-            files=_files(plan.where.file, cluster, clusters),
-            region=Region(plan.region),
-            nodes=nodes or max(plan.nodes.min, min(_NODES, most)),
-            given_ami=ami,
-        )
+    site = Site(
+        load=lambda: load_cluster(cluster, clusters, region),
+        words=_words(cluster, clusters, region),
+        files=_files(plan.where.file, cluster, clusters),
+        region=Region(plan.region),
+        nodes=nodes or max(plan.nodes.min, min(_NODES, most)),
+        given_ami=ami,
     )
+    steps = steps_of(site)
     if plan_only:
         raise typer.Exit(_show_plan(steps, as_json))
     for step in steps:
         _bring_about(step, Path("build") / "up" / plan.name, yes=yes)
-    say(f"{plan.name} is up; submit a job: trainshed job submit {cluster} -- COMMAND", err=True)
+    say(f"{plan.name} is up; submit a job: {site.ours('job', 'submit')} -- COMMAND", err=True)
 
 
 def _words(cluster: str, clusters: str, region: str | None) -> tuple[str, ...]:
@@ -114,7 +118,7 @@ def _show_plan(steps: Sequence[Step], as_json: bool) -> bool:
     for step in steps:
         stopped = any(each.state is StepState.BLOCKED for each in looks[:1])
         later = Look(state=StepState.LATER, says="needs credentials")
-        looks.append(later if stopped else step.look())
+        looks.append(later if stopped else _look(step))
     records = [
         {
             "step": step.name,
@@ -122,8 +126,8 @@ def _show_plan(steps: Sequence[Step], as_json: bool) -> bool:
             "state": look.state,
             "says": look.says,
             "commands": look.commands,
-            "minutes": step.minutes,
-            "price": step.price,
+            "minutes": 0 if look.is_quick else step.minutes,
+            "price": None if look.is_quick else step.price,
         }
         for step, look in zip(steps, looks, strict=True)
     ]
@@ -135,18 +139,27 @@ def _show_plan(steps: Sequence[Step], as_json: bool) -> bool:
     return any(each.state is StepState.BLOCKED for each in looks)
 
 
+def _look(step: Step) -> Look:
+    """Ask how far a step has come; one that cannot be asked is blocked."""
+    try:
+        return step.look()
+    except TrainshedError as error:
+        return Look(state=StepState.BLOCKED, says=str(error))
+
+
 def _say_step(step: Step, look: Look) -> None:
     """Print how far a step has come, and its commands with what they take."""
     first, *rest = look.says.splitlines()
     say(_line(look.state, f"{step.title}: {first}"), *(_line("", each) for each in rest))
     if look.commands:
-        say(*(_line("", f"$ {each}") for each in look.commands), _line("", _effort(step)))
+        say(*(_line("", f"$ {each}") for each in look.commands), _line("", _effort(step, look)))
 
 
-def _effort(step: Step) -> str:
+def _effort(step: Step, look: Look) -> str:
     """Say how long a step takes and what it costs."""
-    minutes = f"about {step.minutes} min" if step.minutes else "less than a minute"
-    return f"on AWS {minutes}{f', {step.price}' if step.price else ''}"
+    if look.is_quick or not step.minutes:
+        return "on AWS less than a minute"
+    return f"on AWS about {step.minutes} min{f', {step.price}' if step.price else ''}"
 
 
 def _line(mark: str, text: str) -> str:
@@ -160,13 +173,13 @@ def _bring_about(step: Step, folder: Path, *, yes: bool) -> None:
         Failure: it cannot be done, or its commands fail.
         typer.Abort: it is not wanted.
     """
-    look = step.look()
+    look = _look(step)
     if look.state is StepState.DONE:
         _say_step(step, look)
         return
     if look.state is not StepState.TO_DO:
         raise Failure(f"{step.title}: {look.state}", *look.says.splitlines())
-    if step.price and not yes:
+    if step.price and not look.is_quick and not yes:
         _say_step(step, look)
         typer.confirm(_line("", "do it?"), abort=True, err=True)
     else:
@@ -176,7 +189,7 @@ def _bring_about(step: Step, folder: Path, *, yes: bool) -> None:
         run = StepRun(folder / f"{step.name}.log", show)
         for command in look.commands:
             run.run(command)
-        look = step.look()
+        look = _look(step)
     if look.state is not StepState.DONE:
         raise Failure(
             f"{step.title}: its commands ended well, and still it is {look.state}: {look.says}; "
@@ -192,7 +205,14 @@ def _status(title: str) -> Iterator[Callable[[str], None]]:
         from rich.console import Console
 
         with Console(stderr=True).status(rich_line(title)) as status:
-            yield lambda line: status.update(rich_line(f"{title}: {line}", overflow="ellipsis"))
+
+            def live(line: str) -> None:
+                text = rich_line(f"{title}: {line}")
+                # The spinner and a space stand before it; it forgets how its text should end.
+                text.truncate(status.console.width - 2, overflow="ellipsis")
+                status.update(text)
+
+            yield live
         return
     shown = monotonic()
 

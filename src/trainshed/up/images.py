@@ -12,18 +12,44 @@ from trainshed.up.site import Site
 
 def look_at_ami(site: Site) -> Look:
     """Whether there is an AMI where `instance.ami` asks for it; else how to get one there."""
-    ami, channel = site.plan.ami, None
+    ami = site.plan.ami
+    # Nothing is published to a version that is there.
+    channel = Channel.of_parameter(ami.parameter) if ami.parameter and not ami.version else None
+    name = f"{ami.asked}:{ami.version}" if ami.version else ami.asked
+    if site.given_ami and (refusal := _refusal(site, site.given_ami, name, channel)):
+        return refusal
     if ami.parameter is None:
         return _named(site, ami.asked)
-    name = f"{ami.parameter}:{ami.version}" if ami.version else ami.parameter
     with accepting("ParameterNotFound", "ParameterVersionNotFound"):
         held = site.region.call("ssm", "get_parameter", Name=name)["Parameter"]["Value"]
-        if find_ami(site.region, held, anyone=True):
+        if site.given_ami in (None, held) and find_ami(site.region, held, anyone=True):
             return Look(state=StepState.DONE, says=f"{name} holds {held}")
-    channel = Channel.of_parameter(ami.parameter)
     if channel is None or not ami.bake:
         return Look(state=StepState.BLOCKED, says=f"{name} holds no AMI; {ami.remedy}")
     return _to_publish(site, channel)
+
+
+def _refusal(site: Site, given: str, name: str, channel: Channel | None) -> Look | None:
+    """Say why a given AMI cannot be published to what `instance.ami` names; None when it can."""
+    found, here = find_ami(site.region, given), site.region.name
+    if channel is None:
+        says = (
+            f"--ami {given} is published to a channel, and instance.ami names {name}; leave "
+            "--ami out, or give instance.ami a channel, for instance stable"
+        )
+    elif found is None:
+        says = (
+            f"--ami {given} is not an AMI of this account in {here}; see "
+            f"trainshed ami list --region {here}"
+        )
+    elif found.cell != channel.cell:
+        says = (
+            f"--ami {given} is of the cell {found.cell}, and the nodes need {channel.cell}; see "
+            f"trainshed ami list --region {here}"
+        )
+    else:
+        return None
+    return Look(state=StepState.BLOCKED, says=says)
 
 
 def _named(site: Site, image_id: str) -> Look:
@@ -36,20 +62,24 @@ def _named(site: Site, image_id: str) -> Look:
 def _to_publish(site: Site, channel: Channel) -> Look:
     """Say how an AMI comes into its channel: one that is given, that is baked, or that is new."""
     if site.given_ami:
-        return _published(site.given_ami, channel, f"{site.given_ami} is not published yet")
+        return _published(site, site.given_ami, channel, f"{site.given_ami} is not published yet")
     accelerator, _, agent = channel.cell.partition("/")
     if site.is_embedded:
-        stand_in = f"$(trainshed offline ami {accelerator} {agent})"
-        return _published(stand_in, channel, "none is published; a stand-in will do here")
+        stand_in = site.in_region(f"trainshed offline ami {accelerator} {agent}")
+        return _published(
+            site, f"$({stand_in})", channel, "none is published; a stand-in will do here"
+        )
     if baked := _baked(site, channel):
-        return _published(baked.image_id, channel, f"{baked.image_id} is baked, not published")
+        return _published(
+            site, baked.image_id, channel, f"{baked.image_id} is baked, not published"
+        )
     says = f"none is baked for {channel.cell}"
     return Look(state=StepState.TO_DO, says=says, commands=site.plan.ami.bake)
 
 
-def _published(ami: str, channel: Channel, says: str) -> Look:
-    command = f"trainshed ami publish {ami} --channel {channel.name}"
-    return Look(state=StepState.TO_DO, says=says, commands=(command,))
+def _published(site: Site, ami: str, channel: Channel, says: str) -> Look:
+    command = f"trainshed ami publish {ami} --channel {channel.name} --region {site.region.name}"
+    return Look(state=StepState.TO_DO, says=says, commands=(command,), is_quick=True)
 
 
 def _baked(site: Site, channel: Channel) -> Ami | None:

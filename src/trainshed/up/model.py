@@ -24,11 +24,13 @@ class Look:
         state: how far it has come.
         says: what is there, or what is missing; where it is blocked, what to do, in lines.
         commands: lines of a shell that do it, one after another.
+        is_quick: they take less than a minute and cost nothing, other than the step at its longest.
     """
 
     state: StepState
     says: str
     commands: tuple[str, ...] = ()
+    is_quick: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,8 @@ class Step:
         name: a word, also for the file of what its commands print.
         title: what it does.
         look: asks how far it has come.
-        minutes: about how long it takes on AWS; inferred, where its function gives no source.
+        minutes: about how long it takes on AWS at its longest; inferred, where its function gives
+            no source.
         price: what it costs, in words; None for a step that costs nothing to speak of.
         mends: ids of the findings of `trainshed preflight` that are over when it is done.
     """

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,19 @@ _ENDS_WITH_US = """exec 3<&0 </dev/null
 { read -r -u 3 || kill -TERM 0; } >/dev/null 2>&1 &
 exec 3<&-
 """
+
+
+def require_npx() -> None:
+    """Refuse a machine that cannot run the CDK CLI.
+
+    Raises:
+        Failure: commands of steps would not find npx.
+    """
+    if not shutil.which("npx", path=_environment()["PATH"]):
+        raise Failure(
+            "npx is not on PATH, and steps run npx cdk: install Node.js, and in the folder of your "
+            "project what package.json names: npm ci"
+        )
 
 
 class StepRun:

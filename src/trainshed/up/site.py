@@ -12,6 +12,7 @@ from trainshed.app.synthesis import SynthesisedStack, read_app, synthesise, with
 from trainshed.aws import Region
 from trainshed.plan import ClusterPlan
 from trainshed.prices import PriceList, load_prices
+from trainshed.region import environment_region
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,12 @@ class Site:
     def cdk(self, *command: str) -> str:
         """Return the line of a command of the CDK CLI in the project."""
         context = ("-c", f"clusters={self.files}") if self.files else ()
-        return shlex.join(("npx", "cdk", *command, *context))
+        return self.in_region(shlex.join(("npx", "cdk", *command, *context)))
+
+    def in_region(self, command: str) -> str:
+        """Return the line of a command that knows the region by its environment only."""
+        name = self.region.name
+        return command if name == environment_region(os.environ) else f"AWS_REGION={name} {command}"
 
     def synthesise(self) -> Mapping[str, SynthesisedStack]:
         """Return the stacks of the cluster as its file has them now, in the order of deployment.

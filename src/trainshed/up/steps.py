@@ -52,9 +52,9 @@ def _following(site: Site) -> Iterator[Step]:
         name="ami",
         title="AMI of the nodes",
         look=partial(images.look_at_ami, site),
-        minutes=0 if site.given_ami or not plan.ami.bake else _BAKE_MINUTES,
+        minutes=_BAKE_MINUTES if plan.ami.bake else 0,
         price="an instance without accelerators while it bakes, then the snapshot"
-        if plan.ami.bake and not site.given_ami
+        if plan.ami.bake
         else None,
         mends=frozenset({"TS-ACC-040"}),
     )
