@@ -15,14 +15,14 @@ from command_line import Answer, runner
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from trainshed.app.synthesis import read_app, synthesise
-from trainshed.aws import Region
+from trainshed.aws import AwsRefusal, Region
 from trainshed.cli import main
 from trainshed.cli.cluster import ALL_CLUSTERS, load_cluster
 from trainshed.jobs.model import JobState
 from trainshed.offline.image import add_image_of
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.plan import load_fleet
-from trainshed.up import Look, Site, StepState, first_job, steps_of
+from trainshed.up import Look, Site, StepState, first_job, kubernetes, steps_of
 
 ROOT = Path(__file__).parents[2]
 CLUSTER = """
@@ -39,7 +39,7 @@ instance: {type: trn1.32xlarge, nodes: {max: 4}}
 kubernetes: {version: "1.35", access: [{role: Operator, policy: cluster-admin}]}
 """
 TRN_QUOTA = "L-2C3B7624"
-Up = Callable[..., Answer]
+Run = Callable[..., Answer]
 
 
 @pytest.fixture
@@ -54,15 +54,21 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def up(
+def run(
     clean_aws: EmbeddedAws,
     file: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-) -> Up:
-    """`trainshed up` in the project, against the embedded AWS."""
-    run = runner("trainshed", main, capsys, monkeypatch)
+) -> Run:
+    """`trainshed` in the project, against the embedded AWS."""
+    called = runner("trainshed", main, capsys, monkeypatch)
     clean_aws.lead_here(monkeypatch)
+    return called
+
+
+@pytest.fixture
+def up(run: Run) -> Run:
+    """`trainshed up` of its cluster."""
     return lambda *arguments: run("up", "train", *arguments)
 
 
@@ -96,7 +102,7 @@ def bootstrap(aws: EmbeddedAws, version: str = "21") -> None:
     aws.client("ssm").put_parameter(Name=name, Value=version, Type="String")
 
 
-def test_a_new_account_has_all_to_do_after_its_quota(up: Up) -> None:
+def test_a_new_account_has_all_to_do_after_its_quota(up: Run) -> None:
     answer = up("--plan", "--json")
 
     assert answer.code == 1
@@ -118,7 +124,7 @@ def test_a_new_account_has_all_to_do_after_its_quota(up: Up) -> None:
     assert by_step["stacks"]["price"].startswith("0.")
 
 
-def test_what_blocks_the_first_step_is_said_and_nothing_is_run(up: Up, tmp_path: Path) -> None:
+def test_what_blocks_the_first_step_is_said_and_nothing_is_run(up: Run, tmp_path: Path) -> None:
     answer = up("--yes")
 
     assert answer.code == 1
@@ -128,7 +134,7 @@ def test_what_blocks_the_first_step_is_said_and_nothing_is_run(up: Up, tmp_path:
 
 
 def test_what_is_there_is_done(
-    up: Up, clean_aws: EmbeddedAws, publish_ami: Callable[..., str], file: Path, tmp_path: Path
+    up: Run, clean_aws: EmbeddedAws, publish_ami: Callable[..., str], file: Path, tmp_path: Path
 ) -> None:
     clean_aws.grant_quota(TRN_QUOTA, 512)
     publish_ami(clean_aws)
@@ -158,14 +164,14 @@ def test_what_is_there_is_done(
         (("--plan", "--nodes", "5"), "--nodes 5: TrainCluster has at most 4 nodes"),
     ],
 )
-def test_bad_options_are_refused(up: Up, arguments: tuple[str, ...], said: str) -> None:
+def test_bad_options_are_refused(up: Run, arguments: tuple[str, ...], said: str) -> None:
     answer = up(*arguments)
 
     assert answer.code == 2
     assert said in answer.err
 
 
-def test_where_there_is_no_project_nothing_is_asked_or_run(up: Up, tmp_path: Path) -> None:
+def test_where_there_is_no_project_nothing_is_asked_or_run(up: Run, tmp_path: Path) -> None:
     (tmp_path / "cdk.json").unlink()
 
     answer = up("--yes")
@@ -175,7 +181,7 @@ def test_where_there_is_no_project_nothing_is_asked_or_run(up: Up, tmp_path: Pat
 
 
 def test_without_npx_nothing_is_begun(
-    up: Up, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    up: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("sys.executable", str(tmp_path / "python3"))
@@ -186,8 +192,33 @@ def test_without_npx_nothing_is_begun(
     assert "npx is not on PATH" in answer.err
 
 
+@pytest.mark.parametrize(
+    ("name", "context"),
+    [
+        # With the others, whose network and repositories it shares.
+        ("clusters/train.yaml", ""),
+        ("elsewhere/train.yaml", " -c clusters={}"),
+        ("clusters/train.yml", " -c clusters={}"),
+    ],
+)
+def test_the_app_is_given_a_file_that_it_does_not_find_by_itself(
+    run: Run, file: Path, tmp_path: Path, name: str, context: str
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    file.rename(path)
+
+    answer = run("up", str(path), "--plan", "--json")
+
+    by_step = {each["step"]: each["commands"] for each in answer.json}
+    assert by_step["stacks"] == [
+        "npx cdk deploy TrainCluster --require-approval=never --concurrency=4"
+        + context.format(path)
+    ]
+
+
 def test_what_a_command_prints_is_one_line_on_a_terminal(
-    up: Up, clean_aws: EmbeddedAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    up: Run, clean_aws: EmbeddedAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clean_aws.grant_quota(TRN_QUOTA, 512)
     npx = tmp_path / "bin/npx"
@@ -206,7 +237,7 @@ def test_what_a_command_prints_is_one_line_on_a_terminal(
 
 
 def test_commands_go_to_the_region_of_the_cluster(
-    up: Up, file: Path, monkeypatch: pytest.MonkeyPatch
+    up: Run, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_REGION", "us-east-1")
     file.write_text(CLUSTER.replace("region: us-west-2", ""))
@@ -223,7 +254,7 @@ def test_commands_go_to_the_region_of_the_cluster(
 
 
 def test_a_step_that_aws_does_not_answer_is_blocked_and_the_others_are_shown(
-    up: Up, clean_aws: EmbeddedAws
+    up: Run, clean_aws: EmbeddedAws
 ) -> None:
     clean_aws.grant_quota(TRN_QUOTA, 512)
     clean_aws.fail(
@@ -242,7 +273,7 @@ def test_a_step_that_aws_does_not_answer_is_blocked_and_the_others_are_shown(
 
 
 def test_what_is_left_of_a_failed_first_deployment_is_deployed_again(
-    up: Up, clean_aws: EmbeddedAws
+    up: Run, clean_aws: EmbeddedAws
 ) -> None:
     topic = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "no such name"}}
     stacks = clean_aws.client("cloudformation")
@@ -259,7 +290,7 @@ def test_what_is_left_of_a_failed_first_deployment_is_deployed_again(
     assert by_step["health"]["state"] == "later"
 
 
-def test_credentials_of_nobody_block_all_else(up: Up, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_credentials_of_nobody_block_all_else(up: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
 
     answer = up("--plan", "--json")
@@ -423,6 +454,19 @@ def test_a_cluster_of_kubernetes_has_steps_of_its_own(
     assert found["health"].commands == (
         "trainshed job submit train --nodes 2 --watch --recipe health",
     )
+
+
+def test_a_control_plane_that_nobody_may_see_is_not_taken_for_one_to_be_deployed(
+    looks: Callable[..., dict[str, Look]], file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AwsRefusal("AccessDeniedException", "may not call eks:DescribeCluster")
+
+    file.write_text(EKS)
+    monkeypatch.setattr(kubernetes, "find_cluster", refuse)
+
+    with pytest.raises(AwsRefusal):
+        looks("kubernetes")
 
 
 def test_a_failed_first_job_is_run_again_after_its_reason_is_named(

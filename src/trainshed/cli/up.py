@@ -109,7 +109,9 @@ def _files(file: str, cluster: str, clusters: str) -> str | None:
     """Return what the app is given by `-c clusters=`; None where it finds the file by itself."""
     if clusters != ALL_CLUSTERS:
         return clusters
-    return file if is_path(cluster) and Path(file).parent != Path(ALL_CLUSTERS).parent else None
+    # Alone, it would take what it shares with others from them.
+    found = {each.resolve() for each in Path().glob(ALL_CLUSTERS)}
+    return file if is_path(cluster) and Path(file).resolve() not in found else None
 
 
 def _show_plan(steps: Sequence[Step], as_json: bool) -> bool:

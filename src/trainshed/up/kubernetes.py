@@ -1,5 +1,6 @@
 """What a cluster of Amazon EKS needs beside its stacks: a lock, and what is applied to it."""
 
+from trainshed.aws import AwsRefusal
 from trainshed.errors import Failure
 from trainshed.kubernetes.applying import stages_of
 from trainshed.kubernetes.client import connect
@@ -34,6 +35,8 @@ def look_at_objects(site: Site) -> Look:
     apply = site.ours("kube", "apply")
     try:
         eks = find_cluster(site.region, plane.name)
+    except AwsRefusal:
+        raise
     except Failure:
         says = "the control plane is deployed first"
         return Look(state=StepState.LATER, says=says, commands=(apply,))
