@@ -22,7 +22,7 @@ from trainshed.jobs.model import JobState
 from trainshed.offline.image import add_image_of
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.plan import load_fleet
-from trainshed.up import Look, Site, StepState, first_job, kubernetes, steps_of
+from trainshed.up import Look, Site, StepState, first_job, kubernetes, stacks, steps_of
 
 ROOT = Path(__file__).parents[2]
 CLUSTER = """
@@ -276,12 +276,12 @@ def test_what_is_left_of_a_failed_first_deployment_is_deployed_again(
     up: Run, clean_aws: EmbeddedAws
 ) -> None:
     topic = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "no such name"}}
-    stacks = clean_aws.client("cloudformation")
-    stacks.create_stack(
+    cloudformation = clean_aws.client("cloudformation")
+    cloudformation.create_stack(
         StackName="TrainCluster", TemplateBody=json.dumps({"Resources": {"Topic": topic}})
     )
     with pytest.raises(WaiterError):
-        stacks.get_waiter("stack_create_complete").wait(StackName="TrainCluster")
+        cloudformation.get_waiter("stack_create_complete").wait(StackName="TrainCluster")
 
     by_step = {each["step"]: each for each in up("--plan", "--json").json}
 
@@ -454,6 +454,32 @@ def test_a_cluster_of_kubernetes_has_steps_of_its_own(
     assert found["health"].commands == (
         "trainshed job submit train --nodes 2 --watch --recipe health",
     )
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "said"),
+    [
+        ("CREATE_IN_PROGRESS", StepState.BLOCKED, "run this again when it has ended"),
+        ("UPDATE_ROLLBACK_IN_PROGRESS", StepState.BLOCKED, "run this again when it has ended"),
+        ("UPDATE_ROLLBACK_FAILED", StepState.BLOCKED, "its events say why"),
+        ("REVIEW_IN_PROGRESS", StepState.TO_DO, "TrainNetwork is not there"),
+    ],
+)
+def test_stacks_are_deployed_when_cloudformation_is_not_at_work(
+    looks: Callable[..., dict[str, Look]],
+    monkeypatch: pytest.MonkeyPatch,
+    status: str,
+    state: StepState,
+    said: str,
+) -> None:
+    found = {"TrainCluster": SimpleNamespace(status=status)}
+    monkeypatch.setattr(stacks, "find_stack", lambda _, name: found.get(name))
+
+    look = looks("stacks")["stacks"]
+
+    assert (look.state, bool(look.commands)) == (state, state is StepState.TO_DO)
+    assert f"TrainCluster is {status}" in look.says
+    assert said in look.says
 
 
 def test_a_control_plane_that_nobody_may_see_is_not_taken_for_one_to_be_deployed(

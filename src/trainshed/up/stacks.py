@@ -7,6 +7,8 @@ from trainshed.up.site import Site
 
 # Those that the CDK CLI cannot go on from.
 _STUCK = "ROLLBACK_FAILED", "DELETE_FAILED"
+# Created by a change set that was not run; the CDK CLI does not wait for the others.
+_NOT_BEGUN = "REVIEW_IN_PROGRESS"
 _COMPLETE = "CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"
 
 
@@ -23,6 +25,9 @@ def look_at_stacks(site: Site) -> Look:
     says = ", ".join(f"{name} {each}" for name, each in open_ones.items())
     if any(each.endswith(_STUCK) for each in open_ones.values()):
         advice = "its events say why; what to do: docs/operate.md, The first deployment failed"
+        return Look(state=StepState.BLOCKED, says=f"{says}: {advice}")
+    if any(each.endswith("_IN_PROGRESS") and _NOT_BEGUN not in each for each in open_ones.values()):
+        advice = "CloudFormation is still at work; run this again when it has ended"
         return Look(state=StepState.BLOCKED, says=f"{says}: {advice}")
     deploy = site.cdk("deploy", site.plan.name, "--require-approval=never", "--concurrency=4")
     return Look(state=StepState.TO_DO, says=says, commands=(deploy,))
