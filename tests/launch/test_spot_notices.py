@@ -146,14 +146,22 @@ def test_a_job_is_tried_again_whose_main_node_is_drained_for_another_reason(
         assert [node.wait() for node in pods.started.values()] == [PEER_LOST] * 3
 
 
+def runs(file: Path) -> bool:
+    """Return whether the process whose id is in a file has not ended, waited for or not."""
+    try:
+        state = Path(f"/proc/{file.read_text().strip()}/stat").read_text().rpartition(") ")[2][0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
 @pytest.mark.parametrize(("code", "expected"), [(0, 0), (3, PEER_LOST)])
 def test_a_command_that_has_ended_well_everywhere_when_the_notice_comes_is_not_tried_again(
     job: Nodes, taken: Taken, tmp_path: Path, code: int, expected: int
 ) -> None:
-    ended = tmp_path / "ended"
-    ended.mkdir()
-    go = tmp_path / "go"
-    wait = f"echo running; until [ -e {go} ]; do sleep 0.05; done; echo >{ended}/$NODE_RANK"
+    begun, go = tmp_path / "begun", tmp_path / "go"
+    begun.mkdir()
+    wait = f"echo $$ >{begun}/$NODE_RANK; echo running; until [ -e {go} ]; do sleep 0.05; done"
     for number in range(3):
         own = taken.environment if number == 0 else None
         job.start(number, "sh", "-c", f"{wait}; exit {code}", environment=own)
@@ -164,7 +172,7 @@ def test_a_command_that_has_ended_well_everywhere_when_the_notice_comes_is_not_t
     # It hears of all of it at once.
     main.process.send_signal(signal.SIGSTOP)
     go.touch()
-    until(lambda: len([*ended.iterdir()]) == 3, "the end of the command")
+    until(lambda: not any(map(runs, begun.iterdir())), "the end of the command")
     taken.notify("interruption")
     main.process.send_signal(signal.SIGTERM)
     main.process.send_signal(signal.SIGCONT)

@@ -1,4 +1,4 @@
-"""A new account: no AMI, no image. The README's steps, and what a deployment without them makes."""
+"""A new account: no AMI, no image. What a deployment without them makes, and says."""
 
 import json
 import re
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documented import examples
 
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
@@ -109,23 +108,6 @@ def bills(aws: EmbeddedAws) -> Mapping[str, int]:
         "file systems": aws.client("fsx").describe_file_systems()["FileSystems"],
     }
     return {name: len(items) for name, items in found.items() if items}
-
-
-def test_the_readme_names_the_steps_in_their_order() -> None:
-    steps = [
-        "npx cdk bootstrap",
-        BUILD,
-        PUBLISH,
-        "npx cdk deploy TrainContainers",
-        "trainshed container build TrainCluster",
-        "trainshed container push TrainCluster",
-        "npx cdk deploy TrainCluster",
-    ]
-
-    shown = [each.command for each in examples() if each.page == "README.md"]
-
-    way = shown[shown.index("npx cdk bootstrap") :]
-    assert [command for command in way if command in steps] == steps
 
 
 def test_a_channel_whose_ami_is_gone_stops_the_deployment(
