@@ -17,12 +17,23 @@ from embedded_aws.faults import Fault
 from trainshed.app.synthesis import read_app, synthesise
 from trainshed.aws import AwsRefusal, Region
 from trainshed.cli import main
+from trainshed.cli import up as up_command
 from trainshed.cli.cluster import ALL_CLUSTERS, load_cluster
 from trainshed.jobs.model import JobState
 from trainshed.offline.image import add_image_of
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.plan import load_fleet
-from trainshed.up import Look, Site, StepState, first_job, kubernetes, stacks, steps_of
+from trainshed.up import (
+    Look,
+    Site,
+    Step,
+    StepState,
+    first_job,
+    images,
+    kubernetes,
+    stacks,
+    steps_of,
+)
 
 ROOT = Path(__file__).parents[2]
 CLUSTER = """
@@ -459,8 +470,8 @@ def test_a_cluster_of_kubernetes_has_steps_of_its_own(
 @pytest.mark.parametrize(
     ("status", "state", "said"),
     [
-        ("CREATE_IN_PROGRESS", StepState.BLOCKED, "run this again when it has ended"),
-        ("UPDATE_ROLLBACK_IN_PROGRESS", StepState.BLOCKED, "run this again when it has ended"),
+        ("CREATE_IN_PROGRESS", StepState.AT_WORK, "TrainNetwork is not there"),
+        ("UPDATE_ROLLBACK_IN_PROGRESS", StepState.AT_WORK, "TrainNetwork is not there"),
         ("UPDATE_ROLLBACK_FAILED", StepState.BLOCKED, "its events say why"),
         ("REVIEW_IN_PROGRESS", StepState.TO_DO, "TrainNetwork is not there"),
     ],
@@ -509,3 +520,33 @@ def test_a_failed_first_job_is_run_again_after_its_reason_is_named(
     # The region of the environment may be another one.
     assert look.says == "job 0a1b has failed: trainshed job why 0a1b --region us-west-2"
     assert look.commands == ("trainshed job submit train --nodes 2 --watch --recipe health",)
+
+
+def test_a_repository_whose_stack_is_being_made_is_not_deployed_again(
+    looks: Callable[..., dict[str, Look]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy = SimpleNamespace(name="TrainContainers", status="CREATE_IN_PROGRESS")
+    monkeypatch.setattr(images, "find_stack", lambda *_: busy)
+
+    look = looks("repository")["repository"]
+
+    assert (look.state, look.commands) == (StepState.AT_WORK, ())
+
+
+def test_a_run_waits_for_aws_and_goes_on_from_what_is_there_then(
+    up: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_work = Look(state=StepState.AT_WORK, says="TrainCluster is CREATE_IN_PROGRESS")
+    done = Look(state=StepState.DONE, says="all 4 are as the cluster file has them")
+    found, waited = [at_work, at_work, done], list[float]()
+    step = Step(name="stacks", title="Stacks", look=lambda: found.pop(0), minutes=20)
+    monkeypatch.setattr(up_command, "steps_of", lambda _: (step,))
+    monkeypatch.setattr(up_command, "sleep", waited.append)
+
+    answer = up("--yes")
+
+    assert (answer.code, len(waited)) == (0, 2)
+    assert answer.out.splitlines() == [
+        " at work  Stacks: TrainCluster is CREATE_IN_PROGRESS",
+        "    done  Stacks: all 4 are as the cluster file has them",
+    ]

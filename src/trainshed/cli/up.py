@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Annotated
 
 import typer
@@ -29,6 +29,8 @@ app = typer.Typer(add_completion=False)
 
 # Where nodes come for jobs, so many are checked.
 _NODES = 2
+# Between two looks at what AWS is at work on.
+_LOOK_SECONDS = 10
 # Of a log, for which a line for each event is too much.
 _LINE_SECONDS = 30
 
@@ -149,6 +151,20 @@ def _look(step: Step) -> Look:
         return Look(state=StepState.BLOCKED, says=str(error))
 
 
+def _look_when_ended(step: Step) -> Look:
+    """Ask how far a step has come, and wait until AWS has done what it was asked before."""
+    look = _look(step)
+    if look.state is not StepState.AT_WORK:
+        return look
+    _say_step(step, look)
+    with _status(step.title) as show:
+        while look.state is StepState.AT_WORK:
+            show(look.says)
+            sleep(_LOOK_SECONDS)
+            look = _look(step)
+    return look
+
+
 def _say_step(step: Step, look: Look) -> None:
     """Print how far a step has come, and its commands with what they take."""
     first, *rest = look.says.splitlines()
@@ -175,7 +191,7 @@ def _bring_about(step: Step, folder: Path, *, yes: bool) -> None:
         Failure: it cannot be done, or its commands fail.
         typer.Abort: it is not wanted.
     """
-    look = _look(step)
+    look = _look_when_ended(step)
     if look.state is StepState.DONE:
         _say_step(step, look)
         return

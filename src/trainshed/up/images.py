@@ -1,5 +1,6 @@
 """What nodes boot from, and what their jobs run in: AMI, container repository, container image."""
 
+from trainshed.account.deployed_stacks import find_stack
 from trainshed.ami.ami import Ami, find_ami, own_amis
 from trainshed.ami.channel import Channel
 from trainshed.ami.channel_store import channels
@@ -8,6 +9,7 @@ from trainshed.containers.engine import find_engine
 from trainshed.errors import Failure
 from trainshed.up.model import Look, StepState
 from trainshed.up.site import Site
+from trainshed.up.stacks import is_at_work
 
 
 def look_at_ami(site: Site) -> Look:
@@ -97,6 +99,10 @@ def look_at_repository(site: Site) -> Look:
     """Whether the repository of the cluster's container image is there."""
     repository = site.plan.repository
     assert repository
+    stack = None if repository.existing else find_stack(site.region, repository.stack_name)
+    if stack and is_at_work(stack.status):
+        says = f"{stack.name} is {stack.status}"
+        return Look(state=StepState.AT_WORK, says=says)
     with accepting("RepositoryNotFoundException"):
         found = site.region.call("ecr", "describe_repositories", repositoryNames=[repository.name])
         return Look(state=StepState.DONE, says=str(found["repositories"][0]["repositoryUri"]))

@@ -10,6 +10,8 @@ class StepState(StrEnum):
 
     DONE = "done"
     TO_DO = "to do"
+    AT_WORK = "at work"
+    """AWS is still at it, from a command that was stopped."""
     LATER = "later"
     """It cannot be told before the steps before it are done."""
     BLOCKED = "blocked"

@@ -26,11 +26,15 @@ def look_at_stacks(site: Site) -> Look:
     if any(each.endswith(_STUCK) for each in open_ones.values()):
         advice = "its events say why; what to do: docs/operate.md, The first deployment failed"
         return Look(state=StepState.BLOCKED, says=f"{says}: {advice}")
-    if any(each.endswith("_IN_PROGRESS") and _NOT_BEGUN not in each for each in open_ones.values()):
-        advice = "CloudFormation is still at work; run this again when it has ended"
-        return Look(state=StepState.BLOCKED, says=f"{says}: {advice}")
+    if any(map(is_at_work, open_ones.values())):
+        return Look(state=StepState.AT_WORK, says=says)
     deploy = site.cdk("deploy", site.plan.name, "--require-approval=never", "--concurrency=4")
     return Look(state=StepState.TO_DO, says=says, commands=(deploy,))
+
+
+def is_at_work(status: str) -> bool:
+    """Return whether CloudFormation is still at work on a stack of this status."""
+    return status.endswith("_IN_PROGRESS") and not status.endswith(_NOT_BEGUN)
 
 
 def _left_to_do(site: Site, name: str, stack: SynthesisedStack) -> str:
