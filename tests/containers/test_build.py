@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -187,7 +188,11 @@ def test_nccl_finds_its_plugin_for_efa(run: Run) -> None:
 
 @pytest.mark.parametrize("name", ["habana", "neuron", "nvidia", "cpu"])
 def test_an_image_can_start_a_command_on_the_nodes_of_a_job(run: Run, name: str) -> None:
-    started = run(name, "trainshed-launch", "sh", "-c", "echo node $NODE_RANK of $NNODES")
+    # It listens on all addresses of this machine, where nodes of other tests have the default port.
+    with socket.create_server(("", 0)) as free:
+        port = str(free.getsockname()[1])
+    launch = ("trainshed-launch", "--port", port)
+    started = run(name, *launch, "sh", "-c", "echo node $NODE_RANK of $NNODES")
 
     assert started.returncode == 0, started.stderr
     assert "node 0 of 1" in started.stdout.splitlines()
