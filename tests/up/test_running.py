@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from trainshed.errors import Failure
-from trainshed.up import StepRun
+from trainshed.up import run_command
 
 # Says by named pipes that it has begun, and what asks it to end; in between it waits for a third.
 COMMAND = """
@@ -20,27 +20,27 @@ read -r <never
 OURS = """
 import sys
 from pathlib import Path
-from trainshed.up import StepRun
-StepRun(Path(sys.argv[1]), print).run(sys.argv[2])
+from trainshed.up import run_command
+run_command(sys.argv[2], Path(sys.argv[1]), print)
 """
 
 
 def test_what_a_command_prints_is_in_its_log_and_shows_how_far_it_is(tmp_path: Path) -> None:
     shown: list[str] = []
-    run = StepRun(tmp_path / "build/x.log", shown.append)
+    log = tmp_path / "build/x.log"
     event = "TrainNetwork | 3/26 | 10:14:06 AM | CREATE_COMPLETE | AWS::EC2::VPC | Vpc"
 
-    run.run(f"echo begins; echo '{event}' >&2; echo")
+    run_command(f"echo begins; echo '{event}' >&2; echo", log, shown.append)
 
     assert shown == ["begins", "TrainNetwork 3 of 26"]
-    command, *printed = (tmp_path / "build/x.log").read_text().splitlines()
+    command, *printed = log.read_text().splitlines()
     assert command.startswith("$ echo begins")
     assert printed == ["begins", event, ""]
 
 
 def test_a_failure_has_the_end_of_what_was_printed(tmp_path: Path) -> None:
     with pytest.raises(Failure) as failed:
-        StepRun(tmp_path / "x.log", lambda _: None).run("seq 100; exit 3")
+        run_command("seq 100; exit 3", tmp_path / "x.log", lambda _: None)
 
     first, *rest = failed.value.lines
     assert first.startswith("seq 100; exit 3 ended with exit code 3;")
@@ -49,7 +49,7 @@ def test_a_failure_has_the_end_of_what_was_printed(tmp_path: Path) -> None:
 
 def test_a_command_within_a_command_that_fails_is_a_failure(tmp_path: Path) -> None:
     with pytest.raises(Failure):
-        StepRun(tmp_path / "x.log", lambda _: None).run("false | cat")
+        run_command("false | cat", tmp_path / "x.log", lambda _: None)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])

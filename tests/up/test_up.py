@@ -311,15 +311,15 @@ def test_credentials_of_nobody_block_all_else(up: Run, monkeypatch: pytest.Monke
     assert (first, {*others}) == ("blocked", {"later"})
 
 
-def test_an_account_of_somebody_else_blocks(
-    looks: Callable[..., dict[str, Look]], file: Path
-) -> None:
+def test_an_account_of_somebody_else_blocks(up: Run, file: Path) -> None:
     file.write_text(CLUSTER + 'account: "999999999999"\n')
 
-    [look] = looks("credentials").values()
+    answer = up("--plan", "--json")
 
-    assert look.state is StepState.BLOCKED
-    assert "the cluster is for account 999999999999" in look.says
+    first, *others = answer.json
+    assert (answer.code, first["state"]) == (1, "blocked")
+    assert "the cluster is for account 999999999999" in first["says"]
+    assert {each["state"] for each in others} == {"later"}
 
 
 @pytest.mark.parametrize(
@@ -539,7 +539,7 @@ def test_a_run_waits_for_aws_and_goes_on_from_what_is_there_then(
     at_work = Look(state=StepState.AT_WORK, says="TrainCluster is CREATE_IN_PROGRESS")
     done = Look(state=StepState.DONE, says="all 4 are as the cluster file has them")
     found, waited = [at_work, at_work, done], list[float]()
-    step = Step(name="stacks", title="Stacks", look=lambda: found.pop(0), minutes=20)
+    step = Step(name="stacks", title="Stacks", look=lambda: found.pop(0))
     monkeypatch.setattr(up_command, "steps_of", lambda _: (step,))
     monkeypatch.setattr(up_command, "sleep", waited.append)
 

@@ -23,7 +23,7 @@ from trainshed.cli.output import print_json, rich_line, say
 from trainshed.errors import Failure, TrainshedError
 from trainshed.explain import is_path
 from trainshed.plan.ami import AMI_ID
-from trainshed.up import Look, Site, Step, StepRun, StepState, require_npx, steps_of
+from trainshed.up import Look, Site, Step, StepState, require_npx, run_command, steps_of
 
 app = typer.Typer(add_completion=False)
 
@@ -130,8 +130,8 @@ def _show_plan(steps: Sequence[Step], as_json: bool) -> bool:
             "state": look.state,
             "says": look.says,
             "commands": look.commands,
-            "minutes": 0 if look.is_quick else step.minutes,
-            "price": None if look.is_quick else step.price,
+            "minutes": look.minutes,
+            "price": look.price,
         }
         for step, look in zip(steps, looks, strict=True)
     ]
@@ -170,14 +170,9 @@ def _say_step(step: Step, look: Look) -> None:
     first, *rest = look.says.splitlines()
     say(_line(look.state, f"{step.title}: {first}"), *(_line("", each) for each in rest))
     if look.commands:
-        say(*(_line("", f"$ {each}") for each in look.commands), _line("", _effort(step, look)))
-
-
-def _effort(step: Step, look: Look) -> str:
-    """Say how long a step takes and what it costs."""
-    if look.is_quick or not step.minutes:
-        return "on AWS less than a minute"
-    return f"on AWS about {step.minutes} min{f', {step.price}' if step.price else ''}"
+        minutes = f"about {look.minutes} min" if look.minutes else "less than a minute"
+        effort = f"on AWS {minutes}{f', {look.price}' if look.price else ''}"
+        say(*(_line("", f"$ {each}") for each in look.commands), _line("", effort))
 
 
 def _line(mark: str, text: str) -> str:
@@ -197,21 +192,20 @@ def _bring_about(step: Step, folder: Path, *, yes: bool) -> None:
         return
     if look.state is not StepState.TO_DO:
         raise Failure(f"{step.title}: {look.state}", *look.says.splitlines())
-    if step.price and not look.is_quick and not yes:
+    if look.price and not yes:
         _say_step(step, look)
         typer.confirm(_line("", "do it?"), abort=True, err=True)
     else:
         say(*(_line("", f"$ {each}") for each in look.commands))
-    began = monotonic()
+    log, began = folder / f"{step.name}.log", monotonic()
     with _status(step.title) as show:
-        run = StepRun(folder / f"{step.name}.log", show)
         for command in look.commands:
-            run.run(command)
+            run_command(command, log, show)
         look = _look(step)
     if look.state is not StepState.DONE:
         raise Failure(
             f"{step.title}: its commands ended well, and still it is {look.state}: {look.says}; "
-            f"what they printed is in {folder / step.name}.log"
+            f"what they printed is in {log}"
         )
     say(_line(f"{monotonic() - began:.0f} s", f"{step.title}: {look.says}"))
 

@@ -7,6 +7,10 @@ from trainshed.aws import Region, accepting
 from trainshed.errors import Failure
 
 
+class NoApiServer(Failure):
+    """There is no such cluster, or it has no API server yet."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EksCluster:
     """Where the API server of a cluster is, and how it proves who it is.
@@ -37,19 +41,20 @@ def find_cluster(region: Region, name: str) -> EksCluster:
         name: of the cluster.
 
     Raises:
-        Failure: there is none of the name, or it has no API server, or AWS refuses.
+        NoApiServer: there is none of the name, or it has no API server.
+        AwsRefusal: AWS refuses.
     """
     found = None
     with accepting("ResourceNotFoundException"):
         found = region.call("eks", "describe_cluster", name=name)["cluster"]
     if found is None:
-        raise Failure(
+        raise NoApiServer(
             f"there is no cluster {name} of Amazon EKS in {region.name}; deploy its control plane, "
             "or check the account and the region"
         )
     authority = found.get("certificateAuthority", {}).get("data")
     if not (found.get("endpoint") and authority):
-        raise Failure(
+        raise NoApiServer(
             f"cluster {name} of Amazon EKS is {found['status']} and has no API server; wait until "
             "it is ACTIVE"
         )

@@ -4,8 +4,8 @@ It keeps no state: each step asks AWS how far it has come.
 """
 
 from trainshed.up.model import Look, Step, StepState
-from trainshed.up.running import StepRun, require_npx
+from trainshed.up.running import require_npx, run_command
 from trainshed.up.site import Site
 from trainshed.up.steps import steps_of
 
-__all__ = ["Look", "Site", "Step", "StepRun", "StepState", "require_npx", "steps_of"]
+__all__ = ["Look", "Site", "Step", "StepState", "require_npx", "run_command", "steps_of"]

@@ -3,29 +3,25 @@
 from collections.abc import Collection
 from datetime import UTC, datetime
 
-from trainshed.aws import BadCredentials, accepting
 from trainshed.findings import Severity
-from trainshed.preflight import SharedAnswers, Subject, judge_with_account
-from trainshed.preflight.rules.bootstrap import BOOTSTRAP_NEEDED, BOOTSTRAP_VERSION
+from trainshed.preflight import SharedAnswers, Subject, ask_account, judge_with_account
+from trainshed.preflight.rules.bootstrap import BOOTSTRAP_NEEDED, bootstrap_version
+from trainshed.preflight.rules.credentials import WHOSE
 from trainshed.up.model import Look, StepState
 from trainshed.up.site import Site
 
 
 def look_at_credentials(site: Site) -> Look:
-    """Whose they are."""
-    try:
-        account = site.account
-    except BadCredentials as error:
-        return Look(state=StepState.BLOCKED, says=str(error))
-    expected = site.plan.account
-    if expected and expected != account:
-        return Look(
-            state=StepState.BLOCKED,
-            says=f"the cluster is for account {expected}, and the credentials are of {account}; "
-            "set AWS_PROFILE to a profile of that account, or correct account",
-        )
+    """Whose they are.
+
+    Raises:
+        BadCredentials: AWS takes none of their calls.
+    """
+    found = ask_account(_subject(site), only={WHOSE}).findings
+    if found:
+        return Look(state=StepState.BLOCKED, says="\n".join(map(str, found)))
     there = ", of an embedded AWS" if site.is_embedded else ""
-    return Look(state=StepState.DONE, says=f"account {account} in {site.region.name}{there}")
+    return Look(state=StepState.DONE, says=f"account {site.account} in {site.region.name}{there}")
 
 
 def look_at_limits(site: Site, mended: Collection[str]) -> Look:
@@ -35,8 +31,7 @@ def look_at_limits(site: Site, mended: Collection[str]) -> Look:
         site: the cluster and its account.
         mended: ids of findings that other steps mend.
     """
-    subject = Subject(plan=site.plan, aws=SharedAnswers(site.region.name), now=datetime.now(UTC))
-    findings = judge_with_account(subject, (), (), lambda _: None)
+    findings = judge_with_account(_subject(site), (), (), lambda _: None)
     failing = [each for each in findings if each.fails and each.rule not in mended]
     errors = [each for each in failing if each.severity is Severity.ERROR]
     if errors:
@@ -48,12 +43,14 @@ def look_at_limits(site: Site, mended: Collection[str]) -> Look:
 
 def look_at_bootstrap(site: Site) -> Look:
     """Whether the CDK can deploy there."""
-    version = None
-    with accepting("ParameterNotFound"):
-        answer = site.region.call("ssm", "get_parameter", Name=BOOTSTRAP_VERSION)
-        version = int(answer["Parameter"]["Value"])
+    version = bootstrap_version(site.region)
     if version is not None and version >= BOOTSTRAP_NEEDED:
         return Look(state=StepState.DONE, says=f"version {version}")
     says = "there is none" if version is None else f"version {version} is too old"
     target = f"aws://{site.account}/{site.region.name}"
-    return Look(state=StepState.TO_DO, says=says, commands=(f"npx cdk bootstrap {target}",))
+    command = f"npx cdk bootstrap {target}"
+    return Look(state=StepState.TO_DO, says=says, commands=(command,), minutes=1)
+
+
+def _subject(site: Site) -> Subject:
+    return Subject(plan=site.plan, aws=SharedAnswers(site.region.name), now=datetime.now(UTC))

@@ -11,6 +11,8 @@ from trainshed.up.model import Look, StepState
 from trainshed.up.site import Site
 from trainshed.up.stacks import is_at_work
 
+_BAKE_MINUTES, _IMAGE_MINUTES = 40, 30
+
 
 def look_at_ami(site: Site) -> Look:
     """Whether there is an AMI where `instance.ami` asks for it; else how to get one there."""
@@ -76,12 +78,18 @@ def _to_publish(site: Site, channel: Channel) -> Look:
             site, baked.image_id, channel, f"{baked.image_id} is baked, not published"
         )
     says = f"none is baked for {channel.cell}"
-    return Look(state=StepState.TO_DO, says=says, commands=site.plan.ami.bake)
+    return Look(
+        state=StepState.TO_DO,
+        says=says,
+        commands=site.plan.ami.bake,
+        minutes=_BAKE_MINUTES,
+        price="an instance without accelerators while it bakes, then the snapshot",
+    )
 
 
 def _published(site: Site, ami: str, channel: Channel, says: str) -> Look:
     command = f"trainshed ami publish {ami} --channel {channel.name} --region {site.region.name}"
-    return Look(state=StepState.TO_DO, says=says, commands=(command,), is_quick=True)
+    return Look(state=StepState.TO_DO, says=says, commands=(command,))
 
 
 def _baked(site: Site, channel: Channel) -> Ami | None:
@@ -111,7 +119,7 @@ def look_at_repository(site: Site) -> Look:
         create = f"aws ecr create-repository --repository-name {repository.name}"
         return Look(state=StepState.BLOCKED, says=f"{says}, and image.existing says so; {create}")
     deploy = site.cdk("deploy", repository.stack_name, "--exclusively", "--require-approval=never")
-    return Look(state=StepState.TO_DO, says=says, commands=(deploy,))
+    return Look(state=StepState.TO_DO, says=says, commands=(deploy,), minutes=1)
 
 
 def look_at_image(site: Site) -> Look:
@@ -139,4 +147,4 @@ def look_at_image(site: Site) -> Look:
     except Failure as error:
         return Look(state=StepState.BLOCKED, says=f"{says}: {error}")
     commands = (site.ours("container", "build"), site.ours("container", "push"))
-    return Look(state=StepState.TO_DO, says=says, commands=commands)
+    return Look(state=StepState.TO_DO, says=says, commands=commands, minutes=_IMAGE_MINUTES)

@@ -1,15 +1,14 @@
 """What a cluster of Amazon EKS needs beside its stacks: a lock, and what is applied to it."""
 
-from trainshed.aws import AwsRefusal
-from trainshed.errors import Failure
 from trainshed.kubernetes.applying import stages_of
 from trainshed.kubernetes.client import connect
-from trainshed.kubernetes.cluster import find_cluster
+from trainshed.kubernetes.cluster import NoApiServer, find_cluster
 from trainshed.kubernetes.object_step import ApplyOutcome
 from trainshed.orchestrators import part
 from trainshed.up.model import Look, StepState
 from trainshed.up.site import Site
 
+_MINUTES = 3
 _AS_IT_SHOULD_BE = (ApplyOutcome.UNCHANGED, ApplyOutcome.LEFT)
 
 
@@ -35,11 +34,9 @@ def look_at_objects(site: Site) -> Look:
     apply = site.ours("kube", "apply")
     try:
         eks = find_cluster(site.region, plane.name)
-    except AwsRefusal:
-        raise
-    except Failure:
+    except NoApiServer:
         says = "the control plane is deployed first"
-        return Look(state=StepState.LATER, says=says, commands=(apply,))
+        return Look(state=StepState.LATER, says=says, commands=(apply,), minutes=_MINUTES)
     with connect(eks) as client:
         objects = part(plan.orchestrator, "kubernetes").planned_objects(plan)
         charts, applier = stages_of(client, eks, plane, objects, lambda _: None)
@@ -51,4 +48,5 @@ def look_at_objects(site: Site) -> Look:
         state=StepState.TO_DO,
         says=f"not applied: {len(changed)}, the first of them {changed[0]}",
         commands=(apply,),
+        minutes=_MINUTES,
     )

@@ -26,13 +26,16 @@ class Look:
         state: how far it has come.
         says: what is there, or what is missing; where it is blocked, what to do, in lines.
         commands: lines of a shell that do it, one after another.
-        is_quick: they take less than a minute and cost nothing, other than the step at its longest.
+        minutes: about how long they take on AWS; inferred, where no source is given. 0 for less
+            than one.
+        price: what they cost, in words; None for what costs nothing to speak of.
     """
 
     state: StepState
     says: str
     commands: tuple[str, ...] = ()
-    is_quick: bool = False
+    minutes: int = 0
+    price: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,15 +46,10 @@ class Step:
         name: a word, also for the file of what its commands print.
         title: what it does.
         look: asks how far it has come.
-        minutes: about how long it takes on AWS at its longest; inferred, where its function gives
-            no source.
-        price: what it costs, in words; None for a step that costs nothing to speak of.
         mends: ids of the findings of `trainshed preflight` that are over when it is done.
     """
 
     name: str
     title: str
     look: Callable[[], Look]
-    minutes: int
-    price: str | None = None
     mends: frozenset[str] = frozenset()

@@ -36,66 +36,60 @@ def require_npx() -> None:
         )
 
 
-class StepRun:
-    """Runs the commands of a step; what they print goes to a file.
+def run_command(command: str, log: Path, show: Callable[[str], None]) -> None:
+    """Run a line of a shell to its end; what it prints goes to a file.
 
     Args:
-        log: the file.
+        command: the line.
+        log: the file, which keeps what it has.
         show: gets each line that says how far it is.
+
+    Raises:
+        Failure: it fails; the message has the end of what it printed.
+        KeyboardInterrupt: after the command has cleaned up behind itself.
     """
-
-    def __init__(self, log: Path, show: Callable[[str], None]) -> None:
-        self._log, self._show = log, show
-
-    def run(self, command: str) -> None:
-        """Run a line of a shell to its end.
-
-        Raises:
-            Failure: it fails; the message has the end of what it printed.
-            KeyboardInterrupt: after the command has cleaned up behind itself.
-        """
-        self._log.parent.mkdir(parents=True, exist_ok=True)
-        last = deque[str](maxlen=_LAST_LINES)
-        done: dict[str, str] = {}
-        with self._log.open("a", encoding="utf-8") as log:
-            log.write(f"$ {command}\n")
-            process = subprocess.Popen(
-                ["bash", "-euo", "pipefail", "-c", _ENDS_WITH_US + command],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                env=_environment(),
-                # Ctrl-C is passed on once, so that nobody cleans up twice.
-                process_group=0,
-            )
-            assert process.stdin and process.stdout
-            try:
-                for line in process.stdout:
-                    log.write(line)
-                    log.flush()
-                    last.append(line.rstrip())
-                    if event := _EVENT.match(line):
-                        done[event[1]] = f"{event[1]} {event[2]} of {event[3]}"
-                        self._show(", ".join(done.values()))
-                    elif line.strip():
-                        self._show(line.strip())
-            except BaseException:
-                os.killpg(process.pid, signal.SIGINT)
-                for line in process.stdout:
-                    log.write(line)
-                raise
-            finally:
-                code = process.wait()
-                process.stdin.close()
-                process.stdout.close()
-        if code:
-            raise Failure(
-                f"{command} ended with exit code {code}; all that it printed is in {self._log}, "
-                "and at its end:",
-                *(f"  | {line}" for line in last),
-            )
+    log.parent.mkdir(parents=True, exist_ok=True)
+    last = deque[str](maxlen=_LAST_LINES)
+    done: dict[str, str] = {}
+    with log.open("a", encoding="utf-8") as file:
+        file.write(f"$ {command}\n")
+        process = subprocess.Popen(
+            ["bash", "-euo", "pipefail", "-c", _ENDS_WITH_US + command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=_environment(),
+            # Ctrl-C is passed on once, so that nobody cleans up twice.
+            process_group=0,
+        )
+        assert process.stdin and process.stdout
+        try:
+            for line in process.stdout:
+                file.write(line)
+                file.flush()
+                last.append(line.rstrip())
+                if event := _EVENT.match(line):
+                    done[event[1]] = f"{event[1]} {event[2]} of {event[3]}"
+                    show(", ".join(done.values()))
+                elif line.strip():
+                    show(line.strip())
+        except BaseException:
+            os.killpg(process.pid, signal.SIGINT)
+            for line in process.stdout:
+                file.write(line)
+            raise
+        finally:
+            code = process.wait()
+            process.stdin.close()
+            process.stdout.close()
+    if code:
+        raise Failure(
+            f"{command} ended with exit code {code}; all that it printed is in {log}, "
+            "and at its end:",
+            *(f"  | {line}" for line in last),
+        )
 
 
 def _environment() -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from trainshed.aws import accepting
+from trainshed.aws import Region, accepting
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.preflight.subject import Subject, accounts
 
@@ -27,11 +27,8 @@ need version 6 of it or later, and refuse to be deployed without.
 )
 def bootstrap(subject: Subject) -> Iterator[Violation]:
     """The bootstrap stack writes its version into a parameter."""
-    version: str | None = None
-    with accepting("ParameterNotFound"):
-        answer = subject.aws.call("ssm", "get_parameter", Name=BOOTSTRAP_VERSION)
-        version = answer["Parameter"]["Value"]
-    if version is None or int(version) < BOOTSTRAP_NEEDED:
+    version = bootstrap_version(subject.aws)
+    if version is None or version < BOOTSTRAP_NEEDED:
         has = f"has version {version} of the" if version else "has no"
         account = subject.aws.call("sts", "get_caller_identity")["Account"]
         yield Violation(
@@ -40,3 +37,10 @@ def bootstrap(subject: Subject) -> Iterator[Violation]:
             f"{BOOTSTRAP_NEEDED} or later of it is needed",
             remedy=f"npx cdk bootstrap aws://{account}/{subject.plan.region}",
         )
+
+
+def bootstrap_version(aws: Region) -> int | None:
+    """Return the version of the CDK's bootstrap in a region; None without one."""
+    with accepting("ParameterNotFound"):
+        return int(aws.call("ssm", "get_parameter", Name=BOOTSTRAP_VERSION)["Parameter"]["Value"])
+    return None

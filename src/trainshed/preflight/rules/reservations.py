@@ -14,7 +14,6 @@ from trainshed.account.capacity_reservations import (
 from trainshed.catalogue.capacity_blocks import ENDS_EARLY
 from trainshed.documents.problems import Path
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.orchestrators import traits
 from trainshed.plan import CapacityKind
 from trainshed.preflight.rules.capacity import own_nodes
 from trainshed.preflight.subject import Subject, accounts
@@ -305,7 +304,7 @@ def window_has_not_begun(subject: Subject) -> Iterator[Violation]:
     """Before its start there is nothing to launch into."""
     found = begins_later(subject)
     if found:
-        kept = traits(subject.plan.orchestrator).keeps_nodes
+        kept = subject.plan.traits.keeps_nodes
         yield Violation(
             path=_path(subject),
             message=f"{found} begins at {found.starts_at:{_TIME}} ({found.state})",
