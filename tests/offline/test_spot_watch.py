@@ -43,7 +43,7 @@ def test_a_spot_instance_of_any_hypervisor_learns_of_its_end(
     done = bench.wait(bench.send(WATCH, [instance]), instance)
 
     said, written = done["StandardOutputContent"].splitlines()
-    assert said == f"trainshed: EC2 takes this instance back: {written}"
+    assert said == f"trainshed: notice of EC2 about this instance: {written}"
     assert written.endswith(" rebalance")
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from trainshed.catalogue import ebs
 from trainshed.interfaces import efa_bandwidth
-from trainshed.orchestrators import traits
 from trainshed.parts.model import Charge, Fact, PartResources, PlannedPart
 from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.prices import (
@@ -29,7 +28,7 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
     group = "cluster" if capacity.own_placement_group else capacity.placement_group_name
     version = f":{plan.ami.version}" if plan.ami.version else ""
     on_spot = capacity.kind is CapacityKind.SPOT
-    between = " or " if on_spot and traits(plan.orchestrator).spot_order else ", else "
+    between = " or " if on_spot and plan.traits.spot_order else ", else "
     kinds = Counter(row.kind for row in plan.interfaces)
     bandwidth = efa_bandwidth(instance, plan.interfaces)
     cards = PlannedPart(

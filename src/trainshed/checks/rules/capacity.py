@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from trainshed.checks import ClusterInFleet, clusters
 from trainshed.checks.neighbours import names_of_others
 from trainshed.findings import Basis, Severity, Violation, rule
-from trainshed.orchestrators import traits
 from trainshed.plan import CapacityKind, CapacityPlan, ClusterPlan
 
 # Families whose EFA traffic stays among nodes of one type, as far as EC2's documents say.
@@ -69,7 +68,7 @@ the cluster is destroyed.
 )
 def idle_nodes(plan: ClusterPlan) -> Iterator[Violation]:
     """Whoever keeps nodes should know that they cost."""
-    always = traits(plan.orchestrator).keeps_nodes
+    always = plan.traits.keeps_nodes
     if plan.nodes.min and not plan.capacity.target:
         yield Violation(
             path=("orchestrator",) if always else ("instance", "nodes", "min"),

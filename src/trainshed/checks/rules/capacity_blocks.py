@@ -6,7 +6,6 @@ from datetime import timedelta
 from trainshed.catalogue.capacity_blocks import HOURS_MAX, NODES_MAX
 from trainshed.checks import clusters
 from trainshed.findings import Severity, Violation, rule
-from trainshed.orchestrators import traits
 from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.plan.calendar import longest_use, most_at_once
 
@@ -72,7 +71,7 @@ def block_ends(plan: ClusterPlan) -> Iterator[Violation]:
     if plan.capacity.kind is not CapacityKind.CAPACITY_BLOCK:
         return
     block = "the window that they run in" if plan.capacity.calendar else plan.capacity.target
-    if traits(plan.orchestrator).keeps_nodes:
+    if plan.traits.keeps_nodes:
         message = f"the cluster can be deployed while {block} is active, and ends with it"
         remedy = "deploy after it begins, and destroy the cluster before it ends"
     else:

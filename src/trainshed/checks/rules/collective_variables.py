@@ -13,7 +13,6 @@ from trainshed.checks.variables import (
     variable_path,
 )
 from trainshed.findings import Basis, Violation, rule
-from trainshed.orchestrators import traits
 from trainshed.plan import ClusterPlan
 
 _NCCL = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
@@ -196,7 +195,7 @@ job: {environment: {NCCL_SOCKET_IFNAME: ens}}
 )
 def interface_that_is_not_there(plan: ClusterPlan) -> Iterator[Violation]:
     """Libraries must find the interface by which nodes reach each other."""
-    in_container = traits(plan.orchestrator).in_containers
+    in_container = plan.traits.in_containers
     for name in _SOCKET_VARIABLES:
         value = asked_variable(plan, name)
         # What is left when some are excluded is not known on a node.
