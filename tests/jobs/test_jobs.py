@@ -224,6 +224,7 @@ def test_a_job_whose_main_node_is_gone_has_failed_in_whatever_order_instances_co
     job = command_job(RunCommand(there=("i-child",)))
 
     assert (job.state, job.cause) == (JobState.FAILED, EndCause.HOST_ENDED)
+    assert job.has_lost_a_node
     assert job.reason == "the instance i-main has ended"
     assert [node.state for node in job.nodes] == [JobState.FAILED, JobState.RUNNING]
 

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +21,7 @@ from trainshed.cli import main
 from trainshed.cli import up as up_command
 from trainshed.cli.cluster import ALL_CLUSTERS, load_cluster
 from trainshed.jobs.model import JobState
+from trainshed.kubernetes.object_step import ApplyOutcome, ApplyStep
 from trainshed.offline.image import add_image_of
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.plan import load_fleet
@@ -396,6 +398,31 @@ def test_an_ami_that_the_nodes_would_not_get_is_not_published(
     assert said in look.says
 
 
+def test_an_ami_that_awaits_its_promotion_is_not_published_by_the_way(
+    looks: Callable[..., dict[str, Look]],
+    clean_aws: EmbeddedAws,
+    publish_ami: Callable[..., str],
+) -> None:
+    publish_ami(clean_aws, channel="candidate")
+
+    assert looks("ami")["ami"].commands[0].startswith("trainshed ami build ")
+
+
+def test_an_ami_with_other_drivers_is_baked_for_a_v100(
+    looks: Callable[..., dict[str, Look]], clean_aws: EmbeddedAws, file: Path
+) -> None:
+    file.write_text(
+        CLUSTER.replace("us-west-2", "us-east-1").replace(
+            "type: trn1.32xlarge", "type: p3.16xlarge, ami: v100"
+        )
+    )
+    add_stand_in(clean_aws.client, "nvidia", "ecs")
+
+    bake, _ = looks("ami")["ami"].commands
+
+    assert bake.endswith(" --var nvidia_driver=proprietary")
+
+
 @pytest.mark.parametrize(
     "ami", ["ami-0123456789abcdef0", "/of/somebody/else", "stable:7", "/trainshed/ami/x/y/z"]
 )
@@ -493,6 +520,36 @@ def test_stacks_are_deployed_when_cloudformation_is_not_at_work(
     assert said in look.says
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "state"),
+    [
+        ((ApplyOutcome.UNCHANGED, ApplyOutcome.LEFT), StepState.DONE),
+        ((ApplyOutcome.UNCHANGED, ApplyOutcome.CHANGED), StepState.TO_DO),
+    ],
+)
+def test_objects_are_applied_where_something_would_change(
+    looks: Callable[..., dict[str, Look]],
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    outcomes: tuple[ApplyOutcome, ...],
+    state: StepState,
+) -> None:
+    file.write_text(EKS)
+    steps = [ApplyStep(name=f"chart {each}", outcome=each) for each in outcomes]
+    chart, applier = (
+        SimpleNamespace(plan=lambda: steps[:1]),
+        SimpleNamespace(plan=lambda: steps[1:]),
+    )
+    monkeypatch.setattr(kubernetes, "find_cluster", lambda *_: None)
+    monkeypatch.setattr(kubernetes, "connect", lambda _: nullcontext())
+    monkeypatch.setattr(kubernetes, "stages_of", lambda *_: ((chart,), applier))
+
+    look = looks("kubernetes")["kubernetes"]
+
+    assert look.state is state
+    assert ("chart changed" in look.says) == (state is StepState.TO_DO)
+
+
 def test_a_control_plane_that_nobody_may_see_is_not_taken_for_one_to_be_deployed(
     looks: Callable[..., dict[str, Look]], file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -504,6 +561,26 @@ def test_a_control_plane_that_nobody_may_see_is_not_taken_for_one_to_be_deployed
 
     with pytest.raises(AwsRefusal):
         looks("kubernetes")
+
+
+@pytest.mark.parametrize(
+    ("before", "state"), [(timedelta(), StepState.DONE), (timedelta(1), StepState.TO_DO)]
+)
+def test_nodes_are_checked_again_after_a_deployment(
+    looks: Callable[..., dict[str, Look]],
+    monkeypatch: pytest.MonkeyPatch,
+    before: timedelta,
+    state: StepState,
+) -> None:
+    now = datetime.now(UTC)
+    stack = SimpleNamespace(status="UPDATE_COMPLETE", changed_at=now)
+    job = SimpleNamespace(
+        job_id="0a1b", state=JobState.SUCCEEDED, created_at=now - before, node_count=2
+    )
+    monkeypatch.setattr(first_job, "find_stack", lambda *_: stack)
+    monkeypatch.setattr(first_job, "find_scheduler", lambda *_: SimpleNamespace(job=lambda _: job))
+
+    assert looks("health")["health"].state is state
 
 
 def test_a_failed_first_job_is_run_again_after_its_reason_is_named(

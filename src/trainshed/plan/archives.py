@@ -12,7 +12,7 @@ from trainshed.plan.storage.bucket_lifecycle import PrefixReader, archived
 def archives_read_elsewhere(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
     """Find archives of what clusters read that name the bucket in another field than its `name`.
 
-    Those that share it by `name` have one lifecycle, by which each is judged alone.
+    Those that share it by `name` have one lifecycle, and were refused alone.
     """
     makers = {each.bucket.stack_name: each for each in clusters if each.bucket}
     for maker in makers.values():
@@ -22,7 +22,6 @@ def archives_read_elsewhere(clusters: Sequence[ClusterPlan]) -> Iterator[Problem
         readers = [
             replace(reader, words=f"{reader.words} in {other.name} ({other.where.file})")
             for other in clusters
-            if other.bucket is None or other.bucket.stack_name != bucket.stack_name
             for reader in _readers_elsewhere(maker, bucket, other)
         ]
         for index, rule in enumerate(bucket.new.lifecycle):
