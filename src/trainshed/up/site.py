@@ -70,8 +70,9 @@ class Site:
         name = self.region.name
         return command if name == environment_region(os.environ) else f"AWS_REGION={name} {command}"
 
-    def synthesise(self) -> Mapping[str, SynthesisedStack]:
-        """Return the stacks of the cluster as its file has them now, in the order of deployment.
+    @cached_property
+    def stacks(self) -> Mapping[str, SynthesisedStack]:
+        """The stacks that the project's app makes of the cluster, in the order of deployment.
 
         Raises:
             TrainshedError: there is no project here, or it does not synthesise.

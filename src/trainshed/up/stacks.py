@@ -19,7 +19,7 @@ _CONTROL_PLANE_MINUTES = 10
 
 def look_at_stacks(site: Site) -> Look:
     """Compare what CloudFormation has with what the project's app makes."""
-    stacks = site.synthesise()
+    stacks = site.stacks
     found = {name: find_stack(site.region, name) for name in stacks}
     left = {
         name: says
