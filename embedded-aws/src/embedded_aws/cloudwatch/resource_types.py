@@ -17,3 +17,14 @@ class Alarm(Handler):
     deletion = "DeleteAlarms"
     attributes = {"Arn": "AlarmArn"}
     tagging = Tagging(target="ResourceARN", by="Arn")
+
+
+@resource("AWS::CloudWatch::Dashboard")
+class Dashboard(Handler):
+    """A dashboard; its Ref is the dashboard's name."""
+
+    service = "cloudwatch"
+    target = name = "DashboardName"
+    creation = "PutDashboard", "DashboardName"
+    changing = "PutDashboard"
+    deletion = "DeleteDashboards"
