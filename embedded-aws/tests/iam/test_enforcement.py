@@ -521,19 +521,6 @@ def test_everybody_may_ask_who_he_is(make_role: MakeRole, as_role: As, allow: Al
     assert as_role("sts", make_role(deny)).get_caller_identity()["Arn"] == JOB
 
 
-def test_other_keys_are_not_restricted(clean_aws: EmbeddedAws, make_role: MakeRole) -> None:
-    iam = clean_aws.client("iam")
-    iam.create_user(UserName="somebody")
-    key = iam.create_access_key(UserName="somebody")["AccessKey"]
-    user = boto3.client(
-        "ec2",
-        aws_access_key_id=key["AccessKeyId"],
-        aws_secret_access_key=key["SecretAccessKey"],
-    )
-
-    assert user.describe_vpcs()["Vpcs"] == clean_aws.client("ec2").describe_vpcs()["Vpcs"] == []
-
-
 @pytest.mark.parametrize(
     ("allowed", "by_name", "signals"),
     [

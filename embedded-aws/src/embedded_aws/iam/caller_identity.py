@@ -7,13 +7,11 @@ and its id, which is the account's.
 from typing import Any
 
 from embedded_aws.actions import Call, action
-from embedded_aws.settings import account_of
+from embedded_aws.iam.principals import principal_of
 
 
 @action("sts", "GetCallerIdentity")
 def get_caller_identity(call: Call) -> Any:
     """Tell the caller's account, ARN and id."""
-    if account_of(call.response.access_key) is None:
-        return call.moto()
-    account = call.account
-    return {"UserId": account, "Account": account, "Arn": f"arn:aws:iam::{account}:root"}
+    principal = principal_of(call.account, call.response.access_key)
+    return {"UserId": principal.keys["userid"], "Account": call.account, "Arn": principal.arn}

@@ -36,6 +36,8 @@ _ACTIONS = {
     ("sqs", "SendMessageBatch"): ("SendMessage",),
     # AWS answers it whatever the policies say.
     ("sts", "GetCallerIdentity"): (),
+    # STS API reference: no permissions are required.
+    ("sts", "GetSessionToken"): (),
 }
 # Parameters that name a resource of a type, where they are not called as the type is.
 _PARAMETERS = {
@@ -161,6 +163,16 @@ def _in_cluster(call: ApiCall, names: list[str]) -> list[str]:
     return [name if ":eks:" in name else f"{cluster}/{_own_name(name)}*" for name in names]
 
 
+def _node_groups(call: ApiCall, names: list[str]) -> list[str]:
+    """Return the ARNs of node groups, as a policy may name them; of others as `_in_cluster`."""
+    # EKS's own rows, by ARN, which this module cannot import: EKS imports IAM.
+    backend: Any = get_backend("eks")[call.account][call.region]
+    rows: Mapping[str, Any] = vars(backend).get("embedded_aws_nodegroups", {})
+    known = {(row["clusterName"], row["nodegroupName"]): arn for arn, row in rows.items()}
+    cluster = [*call.values("clustername"), ""][0]
+    return [known.get((cluster, name)) or _in_cluster(call, [name])[0] for name in names]
+
+
 def _own_name(name: str) -> str:
     """Return a name in a cluster; that of an access entry begins with its principal."""
     if not name.startswith("arn:"):
@@ -227,7 +239,7 @@ def _commanded(call: ApiCall, names: list[str]) -> list[str]:
 _READ: Mapping[tuple[str, str], Callable[[ApiCall, list[str]], list[str]]] = {
     ("eks", "access-entry"): _in_cluster,
     ("eks", "addon"): _in_cluster,
-    ("eks", "nodegroup"): _in_cluster,
+    ("eks", "nodegroup"): _node_groups,
     ("eks", "podidentityassociation"): _in_cluster,
     ("elasticfilesystem", "access-point"): _access_points,
     ("elasticfilesystem", "file-system"): _file_systems,

@@ -1,4 +1,4 @@
-"""What IAM does beside answering calls: it holds those of roles against the roles' policies."""
+"""What IAM does beside answering calls: it holds roles and users to their policies."""
 
 import json
 from dataclasses import asdict
@@ -8,12 +8,15 @@ from werkzeug import Request, Response
 from embedded_aws.admission import Caller
 from embedded_aws.hooks import before_call, when_loaded
 from embedded_aws.iam.api_calls import read_call
-from embedded_aws.iam.enforcement import denied, expiry, session_of
+from embedded_aws.iam.enforcement import denied, expiry
+from embedded_aws.iam.principals import principal_of
 from embedded_aws.iam.required_permissions import required_permissions, whole_reference
+from embedded_aws.iam.session_tokens import closed_to_sessions
 from embedded_aws.iam.use_record import UseRecord
+from embedded_aws.iam.users import with_own_name
 from embedded_aws.offered_controls import control
 from embedded_aws.role_use import ROLES_PATH
-from embedded_aws.settings import ServerSettings
+from embedded_aws.settings import ServerSettings, account_of
 
 _use_record = UseRecord()
 
@@ -25,19 +28,21 @@ def _load_reference() -> None:
 
 @before_call
 def _check_permissions(request: Request, caller: Caller) -> None:
-    """Refuse what a role's credentials do not allow."""
-    session = session_of(caller.account, caller.key)
-    if session is None:
+    """Refuse what a caller's credentials do not allow; an account's own allow everything."""
+    if account_of(caller.key):
         return
+    principal = principal_of(caller.account, caller.key)
     call = read_call(request, caller.service, caller.account, caller.region)
-    if expired := expiry(session, call):
+    if expired := expiry(principal, call):
         raise expired
-    permissions = list(required_permissions(call))
+    if closed := closed_to_sessions(caller.account, caller.key, call):
+        raise closed
+    permissions = list(required_permissions(with_own_name(call, principal.user_name)))
     for permission in permissions:
-        if denial := denied(session, permission):
-            _use_record.denied(session, permission)
+        if denial := denied(principal, permission):
+            _use_record.denied(principal, permission)
             raise denial
-    _use_record.used(session, permissions)
+    _use_record.used(principal, permissions)
 
 
 @control("GET", ROLES_PATH)

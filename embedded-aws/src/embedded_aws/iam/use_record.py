@@ -6,16 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from moto.backends import get_backend
 from moto.iam.models import Role
-from moto.sts.models import AssumedRole
 
-from embedded_aws.iam.enforcement import role_policies
 from embedded_aws.iam.policy_evaluation import granted_actions, matches_action
+from embedded_aws.iam.principals import Principal, attached_policies
 from embedded_aws.iam.required_permissions import Permission
 from embedded_aws.role_use import RoleUse
 
 
 class UseRecord:
-    """The calls that were made with roles' credentials since the last reset."""
+    """The calls that were made with the credentials of roles and users since the last reset."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -23,16 +22,16 @@ class UseRecord:
         self._used: Counter[tuple[str, str]] = Counter()
         self._denied: Counter[tuple[str, str, str]] = Counter()
 
-    def used(self, session: AssumedRole, permissions: Iterable[Permission]) -> None:
+    def used(self, principal: Principal, permissions: Iterable[Permission]) -> None:
         """Count a call that was allowed."""
         actions = {permission.action for permission in permissions}
         with self._guard:
-            self._used.update((session.role_arn, action) for action in actions)
+            self._used.update((principal.entity_arn, action) for action in actions)
 
-    def denied(self, session: AssumedRole, permission: Permission) -> None:
+    def denied(self, principal: Principal, permission: Permission) -> None:
         """Count a call that was denied a permission."""
         with self._guard:
-            self._denied[session.role_arn, permission.action, permission.resources[0]] += 1
+            self._denied[principal.entity_arn, permission.action, permission.resources[0]] += 1
 
     def rows(self, accounts: Sequence[str]) -> Iterator[RoleUse]:
         """Yield what the roles of these accounts did; services' own roles are left out."""
@@ -43,7 +42,7 @@ class UseRecord:
 
     def _rows(self, account: str, role: Role) -> Iterator[RoleUse]:
         used = {action: count for (arn, action), count in self._used.items() if arn == role.arn}
-        for grant in granted_actions(role_policies(role)):
+        for grant in granted_actions(attached_policies(role)):
             matching = [action for action in used if matches_action(grant, action)]
             for action in matching or [""]:
                 yield RoleUse(
