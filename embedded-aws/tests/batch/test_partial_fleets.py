@@ -1,12 +1,9 @@
 """Jobs for whose nodes EC2 has too little room: those that it has room for run, and are billed."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from job_bench import JobBench
-
-from embedded_aws.faults import Fault
 
 WAIT = "echo running; exec sleep 100"
 
@@ -18,30 +15,8 @@ def full(bench: JobBench) -> Iterator[JobBench]:
     bench.aws.fail()
 
 
-def room(bench: JobBench, instances: int) -> None:
-    """Let EC2 have room for some instances, and for no more."""
-    bench.aws.fail(
-        Fault(
-            service="ec2",
-            operation="RunInstances",
-            code="InsufficientInstanceCapacity",
-            count=None,
-            after=instances,
-        )
-    )
-
-
 def running(bench: JobBench) -> set[str]:
     return {each["InstanceId"] for each in bench.instances("running")}
-
-
-def failed_launches(bench: JobBench) -> list[Any]:
-    """The launches for the queue that failed."""
-    [group] = bench.groups()
-    found = bench.aws.client("autoscaling").describe_scaling_activities(
-        AutoScalingGroupName=group["AutoScalingGroupName"]
-    )["Activities"]
-    return [each for each in found if each["StatusCode"] == "Failed"]
 
 
 def wait_until_ended(bench: JobBench, instances: set[str]) -> None:
@@ -51,13 +26,13 @@ def wait_until_ended(bench: JobBench, instances: set[str]) -> None:
 
 
 def test_nodes_that_there_is_room_for_run_while_the_job_waits(full: JobBench) -> None:
-    room(full, 2)
+    full.leave_room(2)
     job = full.submit(full.define("true", nodes=4))
 
     full.wait(job, "RUNNABLE", reason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY")
     first = running(full)
     assert len(first) == 2
-    assert len(failed_launches(full)) == 1
+    assert len(full.failed_launches()) == 1
     assert full.describe(job)["attempts"] == []
 
     full.aws.fail()
@@ -73,7 +48,7 @@ def test_nodes_that_there_is_room_for_run_while_the_job_waits(full: JobBench) ->
 
 
 def test_each_try_launches_what_there_is_room_for_by_then(full: JobBench) -> None:
-    room(full, 1)
+    full.leave_room(1)
     job = full.submit(full.define(WAIT, nodes=3))
     full.wait(job, "RUNNABLE", reason="CAPACITY:")
     before = running(full)
@@ -81,7 +56,7 @@ def test_each_try_launches_what_there_is_room_for_by_then(full: JobBench) -> Non
 
     # Its place is free again, and one more.
     full.ec2.terminate_instances(InstanceIds=[lost])
-    room(full, 2)
+    full.leave_room(2)
     while len(running(full)) < 2:
         assert full.describe(job)["status"] == "RUNNABLE"
     full.batch.cancel_job(jobId=job, reason="enough")
@@ -92,8 +67,30 @@ def test_each_try_launches_what_there_is_room_for_by_then(full: JobBench) -> Non
     wait_until_ended(full, launched)
 
 
+def test_the_desired_vcpus_follow_the_instances(full: JobBench) -> None:
+    full.leave_room(1)
+    job = full.submit(full.define("true", nodes=2))
+    full.wait(job, "RUNNABLE", reason="CAPACITY:")
+    [instance] = full.instances("running")
+
+    def desired() -> int:
+        environments = full.batch.describe_compute_environments(computeEnvironments=[full.name])
+        [found] = environments["computeEnvironments"]
+        return int(found["computeResources"]["desiredvCpus"])
+
+    [facts] = full.ec2.describe_instance_types(InstanceTypes=[instance["InstanceType"]])[
+        "InstanceTypes"
+    ]
+    assert desired() == facts["VCpuInfo"]["DefaultVCpus"]
+
+    full.batch.cancel_job(jobId=job, reason="enough")
+    full.wait(job)
+    wait_until_ended(full, {instance["InstanceId"]})
+    assert desired() == 0
+
+
 def test_in_another_environment_the_job_gets_other_nodes(full: JobBench) -> None:
-    room(full, 1)
+    full.leave_room(1)
     job = full.submit(full.define("true", nodes=2))
     full.wait(job, "RUNNABLE", reason="CAPACITY:")
     [before] = running(full)
@@ -121,7 +118,7 @@ def test_in_another_environment_the_job_gets_other_nodes(full: JobBench) -> None
 
 @pytest.mark.parametrize("ends", ["the-queue", "somebody"])
 def test_the_nodes_end_with_the_wait(full: JobBench, ends: str) -> None:
-    room(full, 2)
+    full.leave_room(2)
     job = full.submit(full.define("true", nodes=4))
     full.wait(job, "RUNNABLE", reason="CAPACITY:")
     nodes = running(full)
@@ -135,4 +132,4 @@ def test_the_nodes_end_with_the_wait(full: JobBench, ends: str) -> None:
     assert ended.get("isCancelled", False) == (ends == "the-queue")
     wait_until_ended(full, nodes)
     # At once, and after pauses of one, two and four minutes.
-    assert 1 <= len(failed_launches(full)) <= 4
+    assert 1 <= len(full.failed_launches()) <= 4

@@ -2,12 +2,17 @@
 
 import base64
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from embedded_aws import services
+from embedded_aws.actions import Call
+from embedded_aws.autoscaling.group import guard
+from embedded_aws.batch.node_groups import group_of, members_of
 from embedded_aws.settings import ServerSettings
 
 Resources = dict[str, Any]
@@ -58,15 +63,6 @@ def test_interfaces_in_the_template_stand_in_for_security_groups(
     assert found["tags"] == {"cluster": name}
     assert found["computeResources"]["desiredvCpus"] == 0
     assert found["computeResources"]["ec2Configuration"] == [{"imageType": "ECS_AL2023"}]
-
-
-def test_creating_launches_nothing(ec2: Any, create: Any, resources: Resources) -> None:
-    resources["minvCpus"] = 256
-
-    create(resources)
-
-    subnet = [{"Name": "subnet-id", "Values": resources["subnets"]}]
-    assert ec2.describe_instances(Filters=subnet)["Reservations"] == []
 
 
 def test_security_groups_beside_interfaces_are_refused(
@@ -120,6 +116,11 @@ def test_the_named_version_of_the_template_counts(
         pytest.param({"subnets": []}, "Between 1 and 16 subnets", id="no-subnet"),
         pytest.param({"subnets": ["subnet-0"]}, "'subnet-0' does not exist", id="subnet"),
         pytest.param({"minvCpus": 4096}, "minvCpus 4096", id="vcpus"),
+        pytest.param(
+            {"scalingPolicy": {"minScaleDownDelayMinutes": 19}},
+            "minScaleDownDelayMinutes 19 must be between 20 and 10080",
+            id="short-delay",
+        ),
         pytest.param({"launchTemplate": None}, "security group must be provided", id="no-groups"),
         pytest.param(
             {"allocationStrategy": "SPOT_CAPACITY_OPTIMIZED"}, "not valid for type EC2", id="spot"
@@ -491,11 +492,9 @@ def test_more_least_vcpus_raise_the_desired_ones(
     create(resources)
 
     batch.update_compute_environment(computeEnvironment=name, computeResources={"minvCpus": 256})
-    batch.update_compute_environment(computeEnvironment=name, computeResources={"minvCpus": 128})
 
     found = described(batch, name)["computeResources"]
-    # Batch lowers the desired ones itself, when nodes are idle.
-    assert (found["minvCpus"], found["desiredvCpus"]) == (128, 256)
+    assert (found["minvCpus"], found["desiredvCpus"]) == (256, 256)
 
 
 def test_more_least_than_most_vcpus_are_refused(
@@ -510,3 +509,25 @@ def test_more_least_than_most_vcpus_are_refused(
     )
 
     assert "minvCpus 8192" in refused.message
+
+
+def test_instances_are_counted_while_auto_scaling_groups_change(
+    batch: Any, name: str, create: Any, resources: Resources
+) -> None:
+    create(resources)
+    call = Call(
+        operation="DescribeComputeEnvironments",
+        account="123456789012",
+        region="us-west-2",
+        params={},
+        response=Mock(),
+        original=None,
+    )
+    environment = described(batch, name)
+    group_of(call, environment)
+
+    # Who ends instances of a group holds its guard, and waits for who counts those of Batch.
+    with ThreadPoolExecutor() as others, guard:
+        counted = others.submit(members_of, call, environment).result(timeout=30)
+
+    assert counted == []

@@ -11,14 +11,18 @@ from typing import Any
 from uuid import uuid4
 
 from networks import add_nat
+from server_logs import no_traceback
 
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
 from embedded_aws.job_settings import JobSettings
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings
 
 NODES_POLICY = "arn:aws:iam::aws:policy/service-role/AmazonEC2ContainerServiceforEC2Role"
 OVER = ("SUCCEEDED", "FAILED")
+# Of an instance of the default type.
+VCPUS = 128
 _TOO_LONG = 60
 _pause = threading.Event()
 
@@ -29,8 +33,7 @@ def job_aws(folder: Path, settings: JobSettings, **others: Any) -> Iterator[Embe
     server = start(ServerSettings(jobs=settings, **others), log=folder / "server.log")
     try:
         yield EmbeddedAws(server)
-        before, traceback, after = server.log.read_text().partition("Traceback")
-        assert not traceback, before[-500:] + traceback + after[:5000]
+        no_traceback(server.log.read_text())
     finally:
         server.stop()
 
@@ -43,6 +46,11 @@ class JobBench:
         instance_type: of the nodes.
         ami: id of the nodes' AMI; by default the one that the embedded AWS takes.
         spot: the nodes are on Spot.
+        other_types: that the environment has beside `instance_type`.
+        strategy: of several types; by default the one that AWS recommends.
+        minimum: instances that are kept without a job.
+        maximum: instances.
+        delay_minutes: how long an instance is kept after its job.
     """
 
     def __init__(
@@ -52,9 +60,26 @@ class JobBench:
         instance_type: str = "trn1.32xlarge",
         ami: str | None = None,
         spot: bool = False,
+        other_types: Sequence[str] = (),
+        strategy: str | None = None,
+        minimum: int = 0,
+        maximum: int = 64,
+        delay_minutes: int = 0,
     ) -> None:
         self.aws = aws
-        self._instance_type, self._ami, self._spot = instance_type, ami, spot
+        self._scaling = {
+            "minvCpus": minimum * VCPUS,
+            "maxvCpus": maximum * VCPUS,
+            **(
+                {"scalingPolicy": {"minScaleDownDelayMinutes": delay_minutes}}
+                if delay_minutes
+                else {}
+            ),
+        }
+        self._instance_types, self._ami, self._spot = [instance_type, *other_types], ami, spot
+        self._strategy = strategy or (
+            "SPOT_PRICE_CAPACITY_OPTIMIZED" if spot else "BEST_FIT_PROGRESSIVE"
+        )
         self.batch, self.ec2, self.logs = (aws.client(each) for each in ("batch", "ec2", "logs"))
         self.name = f"t{uuid4().hex[:12]}"
 
@@ -70,7 +95,7 @@ class JobBench:
 
     @cached_property
     def queue(self) -> str:
-        """A queue that is ready for jobs of up to 64 nodes."""
+        """A queue that is ready for jobs, by default of up to 64 nodes."""
         [subnet] = self.ec2.describe_subnets(SubnetIds=[self.subnet])["Subnets"]
         group = self.ec2.create_security_group(
             GroupName=self.name, Description="nodes", VpcId=subnet["VpcId"]
@@ -80,12 +105,9 @@ class JobBench:
             type="MANAGED",
             computeResources={
                 "type": "SPOT" if self._spot else "EC2",
-                "allocationStrategy": "SPOT_PRICE_CAPACITY_OPTIMIZED"
-                if self._spot
-                else "BEST_FIT_PROGRESSIVE",
-                "minvCpus": 0,
-                "maxvCpus": 64 * 128,
-                "instanceTypes": [self._instance_type],
+                "allocationStrategy": self._strategy,
+                **self._scaling,
+                "instanceTypes": self._instance_types,
                 "subnets": [self.subnet],
                 "securityGroupIds": [group["GroupId"]],
                 "instanceRole": self.node_role,
@@ -224,6 +246,26 @@ class JobBench:
             for each in pages.paginate().search("AutoScalingGroups[]")
             if each["AutoScalingGroupName"].startswith(self.name)
         ]
+
+    def leave_room(self, instances: int) -> None:
+        """Let EC2 have room for some instances, and for no more, until faults change."""
+        self.aws.fail(
+            Fault(
+                service="ec2",
+                operation="RunInstances",
+                code="InsufficientInstanceCapacity",
+                count=None,
+                after=instances,
+            )
+        )
+
+    def failed_launches(self) -> list[Any]:
+        """Return the launches for the queue that failed."""
+        [group] = self.groups()
+        found = self.aws.client("autoscaling").describe_scaling_activities(
+            AutoScalingGroupName=group["AutoScalingGroupName"]
+        )["Activities"]
+        return [each for each in found if each["StatusCode"] == "Failed"]
 
     def instances(self, *states: str) -> list[Any]:
         """Return the instances of the queue's subnet that are in some states."""

@@ -61,7 +61,7 @@ class Attempt:
     Args:
         job: the job.
         need: its instances.
-        earlier: such instances that the job has already, if it has any.
+        earlier: such instances that are there already, one for each node; None for one that is not.
         number: of the attempt, from 1.
         queue: name of the job queue.
         hosts: on which the processes run.
@@ -80,7 +80,7 @@ class Attempt:
         watcher: Watcher,
     ) -> None:
         self.job, self.need = job, need
-        self.instances = list(earlier) or [None] * need.count
+        self.instances = list(earlier)
         self._number, self._queue = number, queue
         self._hosts, self._watcher = hosts, watcher
         self._agenda = Agenda()
@@ -112,7 +112,7 @@ class Attempt:
 
     def _run(self) -> None:
         try:
-            node_instances.launch(self.job.call, self.need, self.instances)
+            node_instances.launch(self.job.call, self.need, self.instances, for_job=True)
         except CannotPlace as reason:
             self._watcher.blocked(self, str(reason))
             return

@@ -5,8 +5,7 @@ deleted only when DISABLED and in no job queue; updates of anything but vCPUs, s
 state are infrastructure updates, which BEST_FIT and roles that are not service-linked exclude; an
 environment is UPDATING for as long as jobs run on its former instances. Documented: "resource is
 being modified" is the refusal of DeleteJobQueue in astronomer-providers 413; inferred: that this is
-that of environments, too. Inferred: the words of the DISABLED refusal. No instance or container is
-launched for an environment, whatever its minvCpus.
+that of environments, too. Inferred: the words of the DISABLED refusal.
 """
 
 from typing import Any
@@ -21,10 +20,11 @@ from embedded_aws.batch.compute_resources import (
     check_compute_resources,
     default_image_type,
 )
-from embedded_aws.batch.node_groups import delete_group
+from embedded_aws.batch.node_groups import delete_group, members_of
 from embedded_aws.batch.refusals import check_name, refuse
 from embedded_aws.batch.scheduler import HEALTHY
 from embedded_aws.batch.service import scheduler
+from embedded_aws.ec2.instance_types import require
 from embedded_aws.iam.roles import role_exists
 
 # A compute environment, as DescribeComputeEnvironments returns it.
@@ -84,6 +84,8 @@ def create_compute_environment(call: Call) -> dict[str, Any]:
         environment["computeResources"] = _with_defaults(resources)
     environments[arn] = environment
     call.backend("batch").tag_resource(arn, call.params.get("tags", {}))
+    if running := scheduler():
+        running.idle.keep_minimum(call, environment)
     return {"computeEnvironmentName": name, "computeEnvironmentArn": arn}
 
 
@@ -91,7 +93,8 @@ def create_compute_environment(call: Call) -> dict[str, Any]:
 def describe_compute_environments(call: Call) -> dict[str, Any]:
     """Describe the named compute environments, or all."""
     rows = tables.compute_environments(call)
-    return {"computeEnvironments": tables.described(call, rows, "computeEnvironment")}
+    found = tables.described(call, rows, "computeEnvironment")
+    return {"computeEnvironments": [_with_desired(call, each) for each in found]}
 
 
 @action("batch", "UpdateComputeEnvironment")
@@ -125,8 +128,10 @@ def update_compute_environment(call: Call) -> dict[str, Any]:
             environment[key] = call.params[key]
     policy = call.params.get("updatePolicy", {})
     environment["updatePolicy"] = {**environment["updatePolicy"], **policy}
-    if (infrastructure or to_latest) and (running := scheduler()):
-        running.exchange_nodes(environment)
+    if running := scheduler():
+        if infrastructure or to_latest:
+            running.exchange_nodes(environment)
+        running.idle.keep_minimum(call, environment)
     return {
         "computeEnvironmentName": environment["computeEnvironmentName"],
         "computeEnvironmentArn": environment["computeEnvironmentArn"],
@@ -145,10 +150,27 @@ def delete_compute_environment(call: Call) -> dict[str, Any]:
     queues = tables.job_queues(call).values()
     if any(arn in (e["computeEnvironment"] for e in q["computeEnvironmentOrder"]) for q in queues):
         raise refuse("Cannot delete, found existing JobQueue relationship")
+    if running := scheduler():
+        running.idle.delete(call, environment)
     del tables.compute_environments(call)[arn]
     call.backend("ecs").delete_cluster(environment["ecsClusterArn"])
     delete_group(call, environment)
     return {}
+
+
+def _with_desired(call: Call, environment: Environment) -> Environment:
+    """Set the desired vCPUs to those of the instances that are there, and to the minimum at least.
+
+    API reference, ComputeResource, desiredvCpus: Batch "modifies this value between the minimum and
+    maximum values based on job queue demand". Here it follows what was launched for that demand.
+    """
+    resources = environment.get("computeResources", {})
+    if scheduler() is None or resources.get("type") not in EC2_TYPES:
+        return environment
+    types = (require(each.facts["InstanceType"]) for each in members_of(call, environment))
+    vcpus = sum(record["VCpuInfo"]["DefaultVCpus"] for record in types)
+    desired = max(resources["minvCpus"], vcpus)
+    return {**environment, "computeResources": {**resources, "desiredvCpus": desired}}
 
 
 def _check_updatable(environment: Environment, role: str | None, fields: list[str]) -> None:

@@ -17,7 +17,7 @@ from email import message_from_bytes
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal
-from embedded_aws.batch.refusals import check_one_of, refuse
+from embedded_aws.batch.refusals import check_between, check_one_of, refuse
 from embedded_aws.clock import today
 from embedded_aws.ec2 import placement_groups
 from embedded_aws.ec2.ami_ids import is_ami_id
@@ -50,6 +50,8 @@ _IMAGE_TYPES = (
 _AL2_BLOCKED = date(2026, 6, 30)
 _ANY_TYPE = ("optimal", "default_x86_64", "default_arm64")
 _NO_AL2023_NVIDIA = ("p3", "g3")
+# API reference, ComputeScalingPolicy; 0 is none.
+_DELAY_MINUTES = (20, 10_080)
 _MAXIMUM_SUBNETS = 16
 _MAXIMUM_GROUPS = 5
 
@@ -67,6 +69,8 @@ def check_compute_resources(call: Call, resources: Resources) -> None:
     if not 1 <= len(subnet_ids) <= _MAXIMUM_SUBNETS:
         raise refuse(f"Between 1 and {_MAXIMUM_SUBNETS} subnets must be provided.")
     _check_vcpus(resources)
+    if minutes := resources.get("scalingPolicy", {}).get("minScaleDownDelayMinutes"):
+        check_between("minScaleDownDelayMinutes", minutes, *_DELAY_MINUTES)
     try:
         if kind in EC2_TYPES:
             _check_ec2(call, resources)

@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from embedded_aws.actions import Row, Table
+from embedded_aws.batch.job_events import state_changed
 
 STATES = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
 OVER = ("SUCCEEDED", "FAILED")
@@ -40,6 +41,9 @@ def enter(jobs: Table, row: Row, status: str, reason: str | None = None) -> None
         row["statusReason"] = reason
     if status in OVER:
         row["stoppedAt"] = now()
+    # Of a node EventBridge hears nothing.
+    if "#" not in row["jobId"] and before != status:
+        state_changed(row)
     parent = jobs.get(row["jobId"].rpartition(":")[0])
     if parent is not None and parent["status"] not in OVER:
         _count(jobs, parent, before, status)

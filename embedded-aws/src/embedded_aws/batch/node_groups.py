@@ -129,6 +129,21 @@ def remove_members(group: Group, instance_ids: Sequence[str]) -> None:
         _follow_members(group)
 
 
+def members_of(call: Call, environment: Row) -> list[Member]:
+    """Return the instances of an environment, without waiting for changes of groups.
+
+    Who counts them holds the guard of Batch's tables, for which an instance waits that ends; and
+    another group, whose guard is this one, may be ending one.
+    """
+    owner = environment["computeEnvironmentArn"]
+    return [
+        member
+        for group in groups(call).values()
+        if group.owner == owner
+        for member in list(group.members)
+    ]
+
+
 def delete_group(call: Call, environment: Row) -> None:
     """Delete an environment's group, which has no instances any more."""
     with guard:

@@ -1,80 +1,38 @@
 """Which jobs start, when, and what follows after each attempt.
 
-Batch user guide: jobs of a queue start in the order in which they became RUNNABLE, unless the queue
-has a scheduling policy (not looked at here); queues of higher priority come first; a job that
-cannot be placed blocks those behind it; jobStateTimeLimitActions cancel the job at the head that
-waited too long for one reason. Documented: a job whose dependency fails fails, too; from memory:
-its reason. Documented: a multi-node job does not run on Spot; inferred: one that waits when its
-queue gets such an environment waits on, and the reason. Only the first enabled compute environment
-of a queue is used. Inferred: how often launches are tried again.
+Batch user guide: a job that cannot be placed blocks those behind it in its queue. Documented: a job
+whose dependency fails fails, too; from memory: its reason. Inferred: a job gets instances that have
+no job before others are launched. Inferred: how often launches are tried again.
 """
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from time import monotonic
-from typing import Any
 
 from embedded_aws.actions import Row
 from embedded_aws.batch import tables
 from embedded_aws.batch.attempts import Attempt
+from embedded_aws.batch.idle_by_environment import IdleByEnvironment
 from embedded_aws.batch.job import Job
 from embedded_aws.batch.job_rows import enter
-from embedded_aws.batch.node_instances import UNDETERMINED, CannotPlace, Need, need_of, terminate
+from embedded_aws.batch.node_instances import CannotPlace, Need, terminate
 from embedded_aws.batch.outcomes import Outcome, Watched
+from embedded_aws.batch.placement import by_queue, need_now, queue_of, time_limits
 from embedded_aws.batch.retry_rules import is_tried_again
+from embedded_aws.batch.waiting import Waiting
 from embedded_aws.clock import seconds_here
 from embedded_aws.hosts.hosts import Hosts
 
 HEALTHY = {"status": "VALID", "statusReason": "ComputeEnvironment Healthy"}
 # Inferred: the reason.
 _UPDATING = {"status": "UPDATING", "statusReason": "ComputeEnvironment is being updated"}
-# Of AWS: between a try to launch and the next; each pause is twice the one before.
-_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 60, 960
-# Of all jobs at a time; each has some processes and threads.
-_MOST_NODES = 256
-
-
-@dataclass(slots=True, eq=False)
-class _Waiting:
-    """A job of which no attempt runs.
-
-    Attributes:
-        job: the job.
-        need: the instances that were last launched for it, if any were.
-        instances: moto's, one for each node; None for one that is lacking.
-        reason: why it cannot be placed.
-        since: when that was first seen.
-        again_at: when to try again.
-        pause: how many seconds of AWS to wait for that.
-    """
-
-    job: Job
-    need: Need | None = None
-    instances: Sequence[Any] = ()
-    reason: str | None = None
-    since: float = 0
-    again_at: float = 0
-    pause: float = _SHORTEST_PAUSE_SECONDS
-
-    def let_go(self) -> None:
-        """End the instances that it has."""
-        running = [each for each in self.instances if each]
-        if self.need and running:
-            # Whoever hears of their end takes the guard.
-            ending = (self.job.call, self.need, running)
-            threading.Thread(target=terminate, args=ending, daemon=True).start()
-            self.instances = ()
-
-    def block(self, reason: str) -> None:
-        """Note why it cannot be placed."""
-        if reason != self.reason:
-            self.reason, self.since = reason, monotonic()
-        self.job.row["statusReason"] = reason
 
 
 class Scheduler:
     """The jobs of one embedded AWS that are not over.
+
+    Attributes:
+        idle: the instances that have none.
 
     Args:
         hosts: on which they run.
@@ -82,19 +40,20 @@ class Scheduler:
 
     def __init__(self, hosts: Hosts) -> None:
         self._hosts = hosts
+        self.idle = IdleByEnvironment(placing=self._is_placing, changed=self._note_idle)
         self._changed = threading.Condition(tables.guard)
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[Waiting] = []
         self._attempts: dict[str, Attempt] = {}
         # Those whose compute environment has other settings by now.
         self._on_former_nodes: set[Attempt] = set()
         # The first job of a queue while its instances are launched, by the queue's ARN.
-        self._placing: dict[str, _Waiting] = {}
+        self._placing: dict[str, Waiting] = {}
         self._thread: threading.Thread | None = None
 
     def submit(self, jobs: Sequence[Job]) -> None:
         """Take new jobs."""
         with self._changed:
-            self._waiting += map(_Waiting, jobs)
+            self._waiting += map(Waiting, jobs)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._schedule, daemon=True)
                 self._thread.start()
@@ -120,7 +79,7 @@ class Scheduler:
         Those that run go on for as long as its update policy says. Batch user guide, "Perform
         infrastructure updates": meanwhile it is UPDATING, and new jobs get new instances. Inferred:
         it is VALID again when the last of the former instances has ended, which each does with its
-        job; those that a job kept for its next attempt end at once.
+        job; those that a job kept for its next attempt, and those that have none, end at once.
         """
         policy = environment["updatePolicy"]
         minutes = 0 if policy["terminateJobsOnUpdate"] else policy["jobExecutionTimeoutMinutes"]
@@ -132,25 +91,31 @@ class Scheduler:
                     attempt.lose_hosts(seconds_here(minutes * 60))
             for waiting in self._waiting:
                 if waiting.need and waiting.need.environment is environment:
-                    waiting.let_go()
+                    self._release(waiting, keep=False)
+            self.idle.drop(environment)
 
     def wake(self) -> None:
         """Try launches again that failed."""
         with self._changed:
             for waiting in (*self._waiting, *self._placing.values()):
                 waiting.again_at = 0
+            self.idle.try_again()
             self._changed.notify()
 
     def host_ended(self, instance_id: str) -> None:
-        """Tell the attempts that an instance has ended."""
+        """Tell the attempts that an instance has ended, and have it replaced for the minimum."""
         with tables.guard:
             for attempt in self._attempts.values():
                 attempt.host_ended(instance_id)
+                if any(each and each.id == instance_id for each in attempt.instances):
+                    self._settle_idle(attempt)
+            self.idle.ended(instance_id)
 
     def launched(self, attempt: Watched) -> None:
         """Let the next job of the queue be placed."""
         with self._changed:
             del self._placing[attempt.job.row["jobQueue"]]
+            self._settle_idle(attempt)
             self._changed.notify()
 
     def blocked(self, attempt: Watched, reason: str) -> None:
@@ -161,8 +126,9 @@ class Scheduler:
             self._waiting.insert(0, waiting)
             waiting.need, waiting.instances = attempt.need, attempt.instances
             if attempt in self._on_former_nodes:
-                waiting.let_go()
+                self._release(waiting, keep=False)
             self._forget(row)
+            self._settle_idle(attempt)
             if attempt.stop_reason is not None:
                 self._fail(waiting, attempt.stop_reason)
             else:
@@ -178,18 +144,46 @@ class Scheduler:
             and len(job.row["attempts"]) < strategy.get("attempts", 1)
             and is_tried_again(strategy.get("evaluateOnExit", []), outcome.failure)
         )
-        keeps = again and attempt not in self._on_former_nodes
-        if not keeps:
-            terminate(job.call, attempt.need, attempt.instances)
+        former = attempt in self._on_former_nodes
+        keeps = again and not former
+        if former:
+            terminate(job.call, attempt.need.environment, attempt.instances)
+        elif not keeps:
+            self.idle.give_back(job.call, attempt.need.environment, attempt.instances)
         with self._changed:
             self._forget(job.row)
             if again:
                 _enter(job, "RUNNABLE")
                 kept = attempt.instances if keeps else ()
-                self._waiting.append(_Waiting(job, attempt.need, kept))
+                self._waiting.append(Waiting(job, attempt.need, kept))
             else:
                 status = "SUCCEEDED" if outcome.succeeded else "FAILED"
                 enter(tables.jobs(job.call), job.row, status, outcome.failure.status_reason)
+            self._changed.notify()
+
+    def _release(self, waiting: Waiting, *, keep: bool) -> None:
+        """Take the instances from a job that waits, which are kept where there is reason."""
+        running = waiting.let_go()
+        if waiting.need and running:
+            # Whoever hears of their end takes the guard.
+            leaving = (waiting.job.call, waiting.need.environment, running)
+            target = self.idle.give_back if keep else terminate
+            threading.Thread(target=target, args=leaving, daemon=True).start()
+
+    def _settle_idle(self, attempt: Watched) -> None:
+        self.idle.of(attempt.job.call, attempt.need.environment).settle_soon()
+
+    def _is_placing(self, environment: Row) -> bool:
+        """Return whether instances of an environment are being launched for a job."""
+        return any(
+            attempt.need.environment is environment
+            for attempt in self._attempts.values()
+            if attempt.job.row["jobQueue"] in self._placing
+            if self._placing[attempt.job.row["jobQueue"]].job is attempt.job
+        )
+
+    def _note_idle(self) -> None:
+        with self._changed:
             self._changed.notify()
 
     def _forget(self, row: Row) -> None:
@@ -205,10 +199,12 @@ class Scheduler:
             while True:
                 for waiting in list(self._waiting):
                     self._consider(waiting)
-                looks = [look for queue in self._queues() for look in self._start_jobs(queue)]
+                looks = [
+                    look for queue in by_queue(self._waiting) for look in self._start_jobs(queue)
+                ]
                 self._changed.wait(max(0, min(looks) - monotonic()) if looks else None)
 
-    def _consider(self, waiting: _Waiting) -> None:
+    def _consider(self, waiting: Waiting) -> None:
         """Bring a job that waits for others into its next state, if it is time."""
         row = waiting.job.row
         if row["status"] == "RUNNABLE":
@@ -221,15 +217,7 @@ class Scheduler:
         elif row["status"] == "SUBMITTED":
             _enter(waiting.job, "PENDING")
 
-    def _queues(self) -> list[list[_Waiting]]:
-        """Return the jobs that could start, by queue, queues of higher priority first."""
-        found: dict[str, list[_Waiting]] = {}
-        for waiting in self._waiting:
-            if waiting.job.row["status"] == "RUNNABLE":
-                found.setdefault(waiting.job.row["jobQueue"], []).append(waiting)
-        return sorted(found.values(), key=lambda jobs: -_queue(jobs[0].job)["priority"])
-
-    def _start_jobs(self, jobs: list[_Waiting]) -> list[float]:
+    def _start_jobs(self, jobs: list[Waiting]) -> list[float]:
         """Start the first job of a queue, if it can; return when to look at it again."""
         first = jobs[0]
         row = first.job.row
@@ -237,14 +225,15 @@ class Scheduler:
             return []
         if first.again_at <= monotonic():
             try:
-                need = self._need(first.job)
+                running = [attempt.need for attempt in self._attempts.values()]
+                need = need_now(first.job, self.idle, running)
             except CannotPlace as reason:
                 first.block(str(reason))
             else:
                 if need:
                     self._start(first, need)
                 return []
-        limits = self._time_limits(first)
+        limits = time_limits(first)
         if limits and min(limits) <= monotonic():
             row["isCancelled"] = True
             cause = (first.reason or "").partition(" ")[0]
@@ -252,46 +241,24 @@ class Scheduler:
             return self._start_jobs(jobs[1:]) if jobs[1:] else []
         return [*limits, *([first.again_at] if first.again_at > monotonic() else [])]
 
-    def _need(self, job: Job) -> Need | None:
-        """Return what a job needs, or None when others have that at the moment.
-
-        Raises:
-            CannotPlace: it cannot be placed as things are.
-        """
-        environments = tables.compute_environments(job.call)
-        for entry in _queue(job)["computeEnvironmentOrder"]:
-            environment = environments.get(entry["computeEnvironment"])
-            if environment and environment["state"] == "ENABLED":
-                break
-        else:
-            return None
-        if job.is_multinode and environment["computeResources"]["type"] == "SPOT":
-            raise CannotPlace(UNDETERMINED)
-        containers = [container for container in job.containers if container is not None]
-        if len(containers) < len(job.containers):
-            raise CannotPlace("the embedded AWS runs jobs with containerProperties only")
-        need = need_of(environment, containers)
-        if need.count > _MOST_NODES:
-            raise CannotPlace(f"the embedded AWS runs at most {_MOST_NODES} nodes at a time")
-        needs = [attempt.need for attempt in self._attempts.values()]
-        if sum(other.count for other in needs) + need.count > _MOST_NODES:
-            return None
-        vcpus = sum(other.vcpus for other in needs if other.environment is environment)
-        return need if vcpus + need.vcpus <= environment["computeResources"]["maxvCpus"] else None
-
-    def _start(self, waiting: _Waiting, need: Need) -> None:
+    def _start(self, waiting: Waiting, need: Need) -> None:
         job = waiting.job
         self._waiting.remove(waiting)
         if waiting.need and waiting.need.environment is not need.environment:
-            waiting.let_go()
-        waiting.again_at = monotonic() + seconds_here(waiting.pause)
-        waiting.pause = min(2 * waiting.pause, _LONGEST_PAUSE_SECONDS)
+            self._release(waiting, keep=True)
+        idle = iter(
+            self.idle.of(job.call, need.environment).take(
+                need, need.count - sum(each is not None for each in waiting.instances)
+            )
+        )
+        earlier = waiting.instances or [None] * need.count
+        waiting.tried()
         attempt = Attempt(
             job,
             need,
-            earlier=waiting.instances,
+            earlier=[each or next(idle, None) for each in earlier],
             number=len(job.row["attempts"]) + 1,
-            queue=_queue(job)["jobQueueName"],
+            queue=queue_of(job)["jobQueueName"],
             hosts=self._hosts,
             watcher=self,
         )
@@ -299,23 +266,11 @@ class Scheduler:
         self._placing[job.row["jobQueue"]] = waiting
         attempt.start()
 
-    def _fail(self, waiting: _Waiting, reason: str) -> None:
+    def _fail(self, waiting: Waiting, reason: str) -> None:
         """End a job that waits."""
         self._waiting.remove(waiting)
         _enter(waiting.job, "FAILED", reason)
-        waiting.let_go()
-
-    def _time_limits(self, waiting: _Waiting) -> list[float]:
-        """Return when a job's queue cancels it, if nothing changes."""
-        return [
-            waiting.since + seconds_here(action["maxTimeSeconds"])
-            for action in _queue(waiting.job)["jobStateTimeLimitActions"]
-            if (waiting.reason or "").startswith(action["reason"])
-        ]
-
-
-def _queue(job: Job) -> Row:
-    return tables.job_queues(job.call)[job.row["jobQueue"]]
+        self._release(waiting, keep=True)
 
 
 def _enter(job: Job, status: str, reason: str | None = None) -> None:
