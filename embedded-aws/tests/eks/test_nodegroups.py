@@ -27,6 +27,16 @@ def test_nodes_are_launched_with_the_role_and_the_group_of_the_cluster(nodes: No
     assert role["Arn"] == nodes.role
 
 
+def test_the_auto_scaling_group_sends_its_metrics(nodes: NodeBench) -> None:
+    [scaling_group] = nodes.create()["resources"]["autoScalingGroups"]
+
+    [made] = nodes.bench.aws.client("autoscaling").describe_auto_scaling_groups(
+        AutoScalingGroupNames=[scaling_group["name"]]
+    )["AutoScalingGroups"]
+    names = {each["Metric"] for each in made["EnabledMetrics"]}
+    assert names > {"GroupDesiredCapacity", "GroupInServiceInstances"}
+
+
 def test_eks_has_its_service_linked_roles(nodes: NodeBench) -> None:
     nodes.create()
 

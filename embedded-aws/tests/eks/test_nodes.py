@@ -368,6 +368,124 @@ def test_a_node_that_ec2_takes_back_is_drained_at_once(on_spot: NodeBench) -> No
     on_spot.bench.aws.fail()
 
 
+PODS = "/api/v1/namespaces/default/pods"
+
+
+def unwell(nodes: NodeBench, reason: str) -> str:
+    """Say of a node of the group what EKS's agent says of a faulty device; return its instance."""
+    [instance] = nodes.instances()
+    name = instance["PrivateDnsName"]
+    condition = {"type": "AcceleratedHardwareReady", "status": "False", "reason": reason}
+    bearer = token(nodes.bench.aws, nodes.bench.name, own_credentials(nodes.bench.aws))
+
+    def is_said() -> bool:
+        found = ask(nodes, "GET", f"/api/v1/nodes/{name}")
+        found["status"]["conditions"].append(condition)
+        path = f"/api/v1/nodes/{name}/status"
+        # 409: somebody else has changed the node meanwhile.
+        return asked(nodes.cluster, bearer, "PUT", path, found)[0] != 409
+
+    until(is_said)
+    return str(instance["InstanceId"])
+
+
+def test_a_node_with_a_faulty_accelerator_is_drained_and_replaced(nodes: NodeBench) -> None:
+    node(nodes, nodeRepairConfig={"enabled": True})
+    bad = unwell(nodes, "NvidiaXID79Error")
+
+    def well() -> list[Any]:
+        there = [each for each in registered(nodes) if settled(each)]
+        return [each for each in there if not each["spec"]["providerID"].endswith(bad)]
+
+    until(lambda: well() != [])
+    assert registered(nodes) == well()
+    assert bad not in [each["InstanceId"] for each in nodes.instances()]
+    assert "unschedulable" not in well()[0]["spec"]
+
+
+def _see_a_pod(nodes: NodeBench, name: str) -> None:
+    """Start a pod on the node, and wait until its kubelet says how it is."""
+    [there] = registered(nodes)
+    spec = {
+        "nodeName": there["metadata"]["name"],
+        "containers": [{"name": "one", "image": "one"}],
+    }
+    ask(nodes, "POST", PODS, {"metadata": {"name": name}, "spec": spec})
+    until(lambda: "containerStatuses" in ask(nodes, "GET", f"{PODS}/{name}")["status"])
+
+
+KEEP = {
+    "nodeMonitoringCondition": "AcceleratedHardwareReady",
+    "nodeUnhealthyReason": "NvidiaXID79Error",
+    "minRepairWaitTimeMins": 1,
+    "repairAction": "NoAction",
+}
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        pytest.param({}, "NvidiaXID79Error", id="repair that is off"),
+        pytest.param({"enabled": True}, "DCGMError", id="a reason without a repair"),
+        pytest.param(
+            {"enabled": True, "nodeRepairConfigOverrides": [KEEP]},
+            "NvidiaXID79Error",
+            id="override",
+        ),
+        pytest.param(
+            {"enabled": True, "maxUnhealthyNodeThresholdPercentage": 50},
+            "NvidiaXID79Error",
+            id="too many",
+        ),
+    ],
+)
+def test_a_node_that_is_not_to_be_repaired_stays(
+    nodes: NodeBench, config: dict[str, Any], reason: str
+) -> None:
+    node(nodes, nodeRepairConfig=config)
+    before = unwell(nodes, reason)
+    # EKS looks at a node's pods and then at its conditions: often enough by now.
+    for number in range(4):
+        _see_a_pod(nodes, f"pod{number}")
+
+    [there] = registered(nodes)
+    assert there["spec"]["providerID"].endswith(before)
+    assert "unschedulable" not in there["spec"]
+
+
+def test_an_update_drains_a_node_or_fails_unless_it_is_forced(nodes: NodeBench) -> None:
+    template = own_template(nodes)
+    name = node(nodes, launchTemplate=template)["metadata"]["name"]
+    [first] = nodes.instances()
+    kept = {"name": "kept", "finalizers": ["example.com/kept"]}
+    spec = {"nodeName": name, "containers": [{"name": "one", "image": "one"}]}
+    ask(nodes, "POST", PODS, {"metadata": kept, "spec": spec})
+    nodes.ec2.create_launch_template_version(
+        LaunchTemplateId=template["id"],
+        SourceVersion="1",
+        LaunchTemplateData={"EbsOptimized": True},
+    )
+
+    def update(**more: bool) -> Any:
+        begun = nodes.eks.update_nodegroup_version(
+            **nodes.named, launchTemplate={**template, "version": "2"}, **more
+        )["update"]["id"]
+        about = {"name": nodes.bench.name, "nodegroupName": "nodes", "updateId": begun}
+        until(lambda: nodes.eks.describe_update(**about)["update"]["status"] != "InProgress")
+        return nodes.eks.describe_update(**about)["update"]
+
+    failed = update()
+
+    assert disrupted(nodes) == ["EvictionByEvictionAPI"]
+    assert [each["errorCode"] for each in failed["errors"]] == ["PodEvictionFailure"]
+    assert first["InstanceId"] in [each["InstanceId"] for each in nodes.instances()]
+    assert nodes.described()["launchTemplate"]["version"] == "1"
+
+    assert update(force=True)["status"] == "Successful"
+    assert first["InstanceId"] not in [each["InstanceId"] for each in nodes.instances()]
+    assert nodes.described()["launchTemplate"]["version"] == "2"
+
+
 def test_a_label_that_the_kubelet_refuses_lets_no_node_join(nodes: NodeBench) -> None:
     kubelet = {"flags": ["--node-labels=node-role.kubernetes.io/train=x"]}
 

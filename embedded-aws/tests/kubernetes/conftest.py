@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from heartbeats import heartbeats
 
 from embedded_aws.kubernetes.control_plane import ControlPlane, start
 from embedded_aws.kubernetes.settings import ControlPlaneSettings
@@ -16,7 +17,8 @@ def control_plane(
     """A control plane with JobSet and Kueue."""
     folder = tmp_path_factory.mktemp("kubernetes")
     found = start(ControlPlaneSettings(folder=str(folder), jobset=True, kueue=True))
-    yield found
+    with heartbeats(found.administrator):
+        yield found
     found.stop()
 
 

@@ -37,7 +37,7 @@ from embedded_aws.kubernetes.certificates import new_authority
 CREATION_SECONDS, DELETION_SECONDS = 540, 180
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 _ADMINISTRATOR = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
-_HIDDEN = ("authority", "healthyAddons", "ready", "selfManagedAddons")
+_HIDDEN = ("authority", "healthyAddons", "leaving", "ready", "selfManagedAddons")
 _REFUSED = ("outpostConfig", "remoteNetworkConfig")
 # Settings that DescribeCluster repeats, and that have no effect without a control plane.
 KEPT = (

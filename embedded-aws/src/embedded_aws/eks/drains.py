@@ -1,18 +1,20 @@
-"""Draining the nodes on Spot that EC2 takes back, or may take back.
+"""Draining nodes: those on Spot that EC2 takes back, or may, and those that are to be replaced.
 
 EKS user guide, "Managed node groups": a node that EC2 may take back is cordoned and drained once
-another one is ready in its place, and at once when EC2 says that it takes it; one that is not
-drained after 15 minutes is terminated all the same. Kubernetes, "Safely drain a node": pods are
-evicted, but those of DaemonSets.
+another one is ready in its place, and at once when EC2 says that it takes it; EKS drains nodes when
+it terminates or updates them; where the desired size is reduced, one that is not drained after 15
+minutes is terminated all the same. Kubernetes, "Safely drain a node": pods are evicted, but those
+of DaemonSets.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.autoscaling.draining import let_go
 from embedded_aws.clock import seconds_here
 from embedded_aws.ec2.spot_notices import notice_of
+from embedded_aws.eks.calls import guard
 from embedded_aws.eks.node_machines import Machine
 from embedded_aws.eks.nodegroup_resources import scaling_group_of
 from embedded_aws.kubernetes.client import ApiClient
@@ -37,9 +39,11 @@ class Drains:
         self._client = client
         # Until when the pods of drained nodes may end, by instance.
         self._until: dict[str, float] = {}
+        # Filled by whoever replaces a node (`drain_first`).
+        cluster["leaving"] = {}
 
     def look(self, machines: Mapping[str, Machine]) -> None:
-        """Drain the nodes of which EC2 has said something, and let their groups end them.
+        """Drain the nodes that are to go, and let those go that are drained.
 
         Args:
             machines: of the nodes that there are, by instance.
@@ -48,14 +52,36 @@ class Drains:
             ApiRefusal: the API server does not do it.
             OSError: it does not answer.
         """
+        leaving: dict[str, list[Callable[[bool], None]]] = self._cluster["leaving"]
+        self._forget(machines)
         for instance_id, machine in machines.items():
             notice = notice_of(machine.instance)
             if instance_id in self._until:
-                if not self._pods(machine) or time.monotonic() > self._until[instance_id]:
+                is_drained = not self._pods(machine)
+                if is_drained or time.monotonic() > self._until[instance_id]:
                     let_go(self._call, scaling_group_of(machine.group), instance_id)
-            elif notice.terminate or (notice.rebalance and self._is_one_more(machine, machines)):
+                    with guard:
+                        asked = leaving.pop(instance_id, [])
+                        for then in asked:
+                            # It may stay, and be asked for again.
+                            self._until.pop(instance_id, None)
+                            then(is_drained)
+            elif (
+                notice.terminate
+                or instance_id in leaving
+                or (notice.rebalance and self._is_one_more(machine, machines))
+            ):
                 self._drain(machine)
                 self._until[instance_id] = time.monotonic() + seconds_here(_LONGEST_SECONDS)
+
+    def _forget(self, machines: Mapping[str, Machine]) -> None:
+        """Forget nodes that went before they were drained."""
+        leaving = self._cluster["leaving"]
+        for gone in (self._until.keys() | leaving.keys()) - machines.keys():
+            self._until.pop(gone, None)
+            with guard:
+                for then in leaving.pop(gone, []):
+                    then(True)
 
     def _is_one_more(self, machine: Machine, machines: Mapping[str, Machine]) -> bool:
         """Return whether the group of a node has enough that are ready without it."""
@@ -91,3 +117,14 @@ class Drains:
             }
             path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
             self._client.call("POST", f"{path}/eviction", eviction)
+
+
+def drain_first(cluster: Row, instance_id: str, then: Callable[[bool], None]) -> None:
+    """Have a node of a cluster with an API server drained.
+
+    Args:
+        cluster: it.
+        instance_id: of the node.
+        then: called afterwards, or after 15 minutes; its argument says whether it is drained.
+    """
+    cluster["leaving"].setdefault(instance_id, []).append(then)

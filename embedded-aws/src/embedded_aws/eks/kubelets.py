@@ -4,7 +4,8 @@ Kubernetes, "Nodes" and "Node heartbeats": a node registers itself, and renews i
 seconds; without it, the controllers take the node for lost. Its "Cloud Controller Manager": a node
 whose instance is gone is deleted. amazon-eks-ami: a node has the name of its instance's private
 DNS. Kubernetes, "Network Plugins": a node is ready once the plugin of the pods' network is there,
-which a pod of the VPC CNI puts there. Inferred: a boot takes a minute.
+which a pod of the VPC CNI puts there. Inferred: a boot takes a minute; a machine that powers itself
+off is gone after five seconds of this machine, and its kubelet takes pods until then.
 """
 
 import socket
@@ -15,6 +16,9 @@ from pathlib import Path
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.clock import seconds_here
+from embedded_aws.ec2.instance_files import powers_off
+from embedded_aws.ec2.machines import switched_itself_off
+from embedded_aws.eks.block_scaledowns import BlockScaledowns
 from embedded_aws.eks.calls import guard
 from embedded_aws.eks.drains import Drains
 from embedded_aws.eks.kubelet_port import KUBELET_PORT, KubeletPort
@@ -27,14 +31,17 @@ from embedded_aws.eks.node_objects import (
     status,
     taints_of_group,
 )
+from embedded_aws.eks.node_repairs import NodeRepairs
 from embedded_aws.eks.nodegroup_health import WITHOUT_NETWORK, registered_of
 from embedded_aws.eks.nodegroup_resources import template_of
 from embedded_aws.eks.pods import Pods
 from embedded_aws.eks.tables import nodegroups, of_cluster
+from embedded_aws.hosts.service import hosts
 from embedded_aws.kubernetes.certificates import KeyPair
 from embedded_aws.kubernetes.client import ApiClient, ApiRefusal
 
 _BOOT_SECONDS = 60
+_POWER_OFF_SECONDS = 5
 _HEARTBEAT_SECONDS = 10
 _LEASE_SECONDS = 40
 _NODES = "/api/v1/nodes"
@@ -63,7 +70,11 @@ class Kubelets:
         self._seen: dict[str, float] = {}
         self._renewed: dict[str, float] = {}
         self._machines: dict[str, Machine] = {}
+        # Since when the machines that power themselves off do so.
+        self._off_since: dict[str, float] = {}
         self._drains = Drains(call, cluster, client)
+        self._repairs = NodeRepairs(call, cluster, client)
+        self._scaledowns = BlockScaledowns(call, cluster)
         # Read by whoever waits for the nodes of a group: instances whose nodes take pods.
         cluster["ready"] = set()
         self._pods = Pods(client, call, cluster)
@@ -91,7 +102,10 @@ class Kubelets:
         machines = self._machines.values()
         self._pods.look({each.instance.private_dns_name: each for each in machines})
         self._note_networks()
+        self._repairs.look(self._machines)
+        self._scaledowns.look(self._machines)
         self._drains.look(self._machines)
+        self._power_off(now)
 
     def reach(self, address: str, port: int) -> socket.socket | None:
         """Return a connection to a kubelet or a pod, or None if nothing listens there."""
@@ -123,6 +137,17 @@ class Kubelets:
                 **as_node(name),
             )
         self._cluster["ready"] = ready
+
+    def _power_off(self, now: float) -> None:
+        """End the machines that power themselves off by a file that a pod has left."""
+        if (running := hosts()) is None:
+            return
+        for instance_id, machine in self._machines.items():
+            instance = machine.instance
+            if instance.state != "running" or not powers_off(instance, running.disk(instance)):
+                continue
+            if now - self._off_since.setdefault(instance_id, now) >= _POWER_OFF_SECONDS:
+                switched_itself_off(instance)
 
     def _register(self, instance_id: str, group: Row) -> None:
         instance = self._call.backend("ec2").get_instance(instance_id)
@@ -174,6 +199,7 @@ class Kubelets:
 
     def _remove(self, instance_id: str) -> None:
         name = self._machines.pop(instance_id).instance.private_dns_name
+        self._off_since.pop(instance_id, None)
         try:
             self._client.call("DELETE", f"{_NODES}/{name}")
         except ApiRefusal as error:

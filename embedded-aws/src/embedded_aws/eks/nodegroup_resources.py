@@ -2,10 +2,10 @@
 
 EKS user guide, "Simplify node lifecycle with managed node groups": an Auto Scaling group, called
 eks-NODEGROUP-UUID, and its tags; instance types in their order on demand, and by the strategy
-`price-capacity-optimized` with Capacity Rebalancing on Spot. AWSServiceRoleForAmazonEKSNodegroup,
-as AWS publishes its policy: that EKS makes an instance profile and a launch template called
-eks-UUID, too. All are made by the ordinary APIs. Inferred: only a group of several types has a
-mixed instances policy.
+`price-capacity-optimized` with Capacity Rebalancing on Spot. "View metrics for Amazon EC2 Auto
+Scaling groups": the group sends its metrics. AWSServiceRoleForAmazonEKSNodegroup, as AWS publishes
+its policy: that EKS makes an instance profile and a launch template called eks-UUID, too. All are
+made by the ordinary APIs. Inferred: only a group of several types has a mixed instances policy.
 """
 
 from collections.abc import Mapping
@@ -58,8 +58,10 @@ def make_scaling_group(call: Call, group: Row) -> None:
         f"k8s.io/cluster-autoscaler/{cluster}": "owned",
         f"kubernetes.io/cluster/{cluster}": "owned",
     }
-    client("autoscaling", account=call.account, region=call.region).create_auto_scaling_group(
-        AutoScalingGroupName=scaling_group_of(group),
+    name = scaling_group_of(group)
+    autoscaling = client("autoscaling", account=call.account, region=call.region)
+    autoscaling.create_auto_scaling_group(
+        AutoScalingGroupName=name,
         **launched_from(group, "1"),
         MinSize=sizes["minSize"],
         MaxSize=sizes["maxSize"],
@@ -70,8 +72,9 @@ def make_scaling_group(call: Call, group: Row) -> None:
             {"Key": key, "Value": value, "PropagateAtLaunch": True} for key, value in tags.items()
         ],
     )
+    autoscaling.enable_metrics_collection(AutoScalingGroupName=name, Granularity="1Minute")
     # Nothing drains the nodes of a cluster without an API server.
-    made = groups(call)[scaling_group_of(group)]
+    made = groups(call)[name]
     made.drains = "ready" in cluster_of(call, cluster)
 
 
@@ -106,6 +109,22 @@ def launched_from(group: Row, version: str) -> Row:
 def scaling_group_of(group: Row) -> str:
     """Return the name of a node group's Auto Scaling group."""
     return str(group["resources"]["autoScalingGroups"][0]["name"])
+
+
+def end_node(call: Call, instance_id: str, *, shrinks: bool) -> None:
+    """Have the Auto Scaling group of a node terminate it, unless it is gone.
+
+    Args:
+        call: in whose account and region.
+        instance_id: of the node.
+        shrinks: no other one takes its place.
+    """
+    autoscaling = client("autoscaling", account=call.account, region=call.region)
+    found = autoscaling.describe_auto_scaling_instances(InstanceIds=[instance_id])
+    if found["AutoScalingInstances"]:
+        autoscaling.terminate_instance_in_auto_scaling_group(
+            InstanceId=instance_id, ShouldDecrementDesiredCapacity=shrinks
+        )
 
 
 def template_of(call: Call, group: Row) -> Row:

@@ -8,7 +8,7 @@ memory: the words. Inferred: the times; nodes are replaced one after the other, 
 update.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,11 +19,12 @@ from embedded_aws.cloudformation.clients import client
 from embedded_aws.eks import nodegroup_resources, nodegroup_templates
 from embedded_aws.eks.calls import answers, invalid, invalid_request
 from embedded_aws.eks.nodegroup_health import issues_of, nodes_of
+from embedded_aws.eks.nodegroup_rolls import Roll
 from embedded_aws.eks.nodegroup_settings import check_settings, sizes_of
 from embedded_aws.eks.nodegroups import found
 from embedded_aws.eks.quotas import NODES, check_quota
 from embedded_aws.eks.tables import cluster_of
-from embedded_aws.eks.updates import start_update
+from embedded_aws.eks.updates import at_once, start_update
 
 _CONFIG_SECONDS, _VERSION_SECONDS = 60, 300
 _NOT_JOINING = "Couldn't proceed with upgrade process as new nodes are not joining node group {}"
@@ -118,10 +119,24 @@ def update_nodegroup_version(call: Call) -> dict[str, Any]:
     if shown:
         params |= {"LaunchTemplateName": shown["name"], "LaunchTemplateVersion": shown["version"]}
 
+    later_fields["instanceType"] = types[0]
+    errors: list[Row] = []
+
     def finish() -> Row | None:
-        return _replace_nodes(
-            call, group, {**group, **later_fields, "instanceType": types[0]}, template
-        )
+        if "leaving" in cluster:
+            return errors[0] if errors else None
+        return _replace_nodes(call, group, {**group, **later_fields}, template)
+
+    def begin(then: Callable[[str], None]) -> None:
+        if "leaving" not in cluster:
+            at_once(then)
+            return
+
+        def end(error: Row | None) -> None:
+            errors.extend([error] if error else [])
+            then("")
+
+        _roll(call, group, later_fields, template, force=given.get("force", False), then=end)
 
     update = start_update(
         call,
@@ -131,6 +146,7 @@ def update_nodegroup_version(call: Call) -> dict[str, Any]:
         {name: value for name, value in params.items() if value},
         seconds=_VERSION_SECONDS,
         finish=finish,
+        begin=begin,
     )
     return {"update": update}
 
@@ -149,6 +165,67 @@ def _scale(call: Call, group: Row, sizes: Mapping[str, int]) -> None:
         MaxSize=sizes["maxSize"],
         DesiredCapacity=sizes["desiredSize"],
     )
+
+
+def _roll(
+    call: Call,
+    group: Row,
+    changed: Row,
+    template: Row,
+    *,
+    force: bool,
+    then: Callable[[Row | None], None],
+) -> None:
+    """Launch from the new template from now on, and exchange the nodes, which are drained.
+
+    Args:
+        call: in whose account and region.
+        group: the node group.
+        changed: its fields that change.
+        template: the new one's data.
+        force: nodes that are not empty in time are terminated.
+        then: called afterwards, with the update's error, which leaves the group as it was, or None.
+    """
+    before = {name: group[name] for name in (*changed, "copyVersion") if name in group}
+    sizes, name = group["scalingConfig"], group["copyName"]
+    data = nodegroup_templates.copy_of(
+        call,
+        {**group, **changed},
+        cluster_of(call, group["clusterName"]),
+        template,
+        instance_type=changed["instanceType"],
+        profile=name,
+    )
+    autoscaling = client("autoscaling", account=call.account, region=call.region)
+    scaling_group = nodegroup_resources.scaling_group_of(group)
+
+    def launch_from(version: str) -> None:
+        autoscaling.update_auto_scaling_group(
+            AutoScalingGroupName=scaling_group, **nodegroup_resources.launched_from(group, version)
+        )
+
+    def end(error: Row | None) -> None:
+        if error:
+            group.update(before)
+            launch_from(before["copyVersion"])
+        if more:
+            _scale(call, group, sizes)
+        then(error)
+
+    more = int(group["updateConfig"].get("updateStrategy", "DEFAULT") == "DEFAULT")
+    try:
+        version = nodegroup_resources.put_template(call, name, group, data)
+        launch_from(version)
+    except ClientError as error:
+        more = 0
+        then(_error(error.response["Error"]["Message"], [scaling_group]))
+        return
+    roll = Roll(call, group, wanted=sizes["desiredSize"] + more, force=force, then=end)
+    group.update({**changed, "copyVersion": version, "modifiedAt": datetime.now(UTC)})
+    if more:
+        larger = {"maxSize": sizes["maxSize"] + 1, "desiredSize": sizes["desiredSize"] + 1}
+        _scale(call, group, {**sizes, **larger})
+    roll.go_on()
 
 
 def _replace_nodes(call: Call, group: Row, updated: Row, template: Row) -> Row | None:

@@ -12,8 +12,9 @@ from typing import Any
 from embedded_aws.actions import Call, Refusal
 from embedded_aws.eks.calls import invalid
 from embedded_aws.iam.api_calls import ApiCall
-from embedded_aws.iam.enforcement import denied, role_policies, session_of
+from embedded_aws.iam.enforcement import denied
 from embedded_aws.iam.policy_evaluation import allows
+from embedded_aws.iam.principals import attached_policies, principal_of
 from embedded_aws.iam.required_permissions import Permission
 from embedded_aws.iam.service_principals import lets_in
 
@@ -57,19 +58,13 @@ def may_describe_clusters(call: Call, arn: str) -> bool:
 
 
 def _missing(call: Call, arn: str, actions: tuple[str, ...]) -> list[str]:
-    policies = role_policies(role_of(call, arn))
+    policies = attached_policies(role_of(call, arn))
     return [each for each in actions if not allows(policies, each, "*", lambda _: [])]
 
 
 def caller_arn(call: Call) -> str:
     """Return the ARN of the role, the user or the account that makes a call."""
-    key = call.response.access_key
-    if session := session_of(call.account, key):
-        return session.role_arn
-    for user in call.backend("iam").users.values():
-        if any(each.access_key_id == key for each in user.access_keys):
-            return str(user.arn)
-    return f"arn:aws:iam::{call.account}:root"
+    return principal_of(call.account, call.response.access_key).entity_arn
 
 
 def check_passable(call: Call, arn: str, service: str) -> None:
@@ -78,9 +73,6 @@ def check_passable(call: Call, arn: str, service: str) -> None:
     Raises:
         Refusal: AccessDeniedException.
     """
-    session = session_of(call.account, call.response.access_key)
-    if session is None:
-        return
     passing = ApiCall(
         service="iam",
         operation="PassRole",
@@ -90,7 +82,7 @@ def check_passable(call: Call, arn: str, service: str) -> None:
         params={"PassedToService": service},
     )
     permission = Permission(action="iam:PassRole", resources=(arn,), call=passing)
-    if refused := denied(session, permission):
+    if refused := denied(principal_of(call.account, call.response.access_key), permission):
         raise Refusal("AccessDeniedException", refused.message)
 
 
