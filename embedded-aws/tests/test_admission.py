@@ -21,6 +21,7 @@ from botocore.exceptions import ClientError
 from raw_calls import KEY, ask, signed
 from skips import needs
 
+from embedded_aws.controls import STATUS_PATH
 from embedded_aws.ecr.login import authorization
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.errors import EmbeddedAwsError
@@ -42,11 +43,18 @@ STACK = urlencode(
 ).encode()
 FAULTS = b'[{"service": "*", "operation": "*"}]'
 CONTROLS = [
-    ("GET", "/_embedded-aws/status", b""),
+    ("GET", STATUS_PATH, b""),
+    ("POST", STATUS_PATH, b""),
+    ("GET", f"{STATUS_PATH}/", b""),
     ("GET", "/_embedded-aws/roles", b""),
+    ("POST", "/_embedded-aws/capacity-blocks", b"[]"),
+    ("POST", "/_embedded-aws/clock", b"{}"),
     ("POST", "/_embedded-aws/faults", FAULTS),
     ("POST", "/_embedded-aws/quotas", b"[]"),
     ("POST", "/_embedded-aws/reset", b""),
+    ("POST", "/_embedded-aws/spot-notices", b"[]"),
+    ("POST", "/_embedded-aws/spot-prices", b"[]"),
+    ("POST", "/_embedded-aws/storage", b"[]"),
     ("POST", "/moto-api/reset", b""),
     ("GET", "/moto-api/data.json", b""),
 ]
@@ -154,8 +162,16 @@ def test_the_names_of_loopback_are_answered(kept: EmbeddedAws, host: str) -> Non
 
 
 # Another user of this machine knows the port; he is no browser, and sends what he likes.
-@pytest.mark.parametrize(("method", "path", "body"), CONTROLS)
-@pytest.mark.parametrize("signature", ["none", "made-up", "key-of-the-account", "role"])
+@pytest.mark.parametrize(
+    ("method", "path", "body", "signature"),
+    [
+        (*control, signature)
+        for control in CONTROLS
+        for signature in ("none", "made-up", "key-of-the-account", "role")
+        # A role may ask for the status: see the next test.
+        if (*control[:2], signature) != ("GET", STATUS_PATH, "role")
+    ],
+)
 def test_nobody_else_reaches_the_controls(
     kept: EmbeddedAws, method: str, path: str, body: bytes, signature: str
 ) -> None:
@@ -166,15 +182,31 @@ def test_nobody_else_reaches_the_controls(
             "key-of-the-account": Credentials(KEY, "offline"),
             "role": _role(kept),
         }[signature]
-        request = AWSRequest(method, kept.endpoint + path, data=body)
-        SigV4Auth(credentials, "embedded-aws", "us-west-2").add_auth(request)
-        headers = dict(request.headers)
+        headers = _signed_by(credentials, kept, method, path, body)
 
     status, text, _ = ask(kept, method, path, body, headers)
 
     assert status in (401, 403)
     assert "`env`" in text
     assert kept.client("ec2").describe_vpcs()["ResponseMetadata"]["RetryAttempts"] == 0
+
+
+def test_a_role_may_ask_for_the_status(kept: EmbeddedAws) -> None:
+    # By it the commands that act by a role make sure that an embedded AWS answers.
+    headers = _signed_by(_role(kept), kept, "GET", STATUS_PATH, b"")
+
+    status, text, _ = ask(kept, "GET", STATUS_PATH, b"", headers)
+
+    assert status == 200
+    assert sorted(json.loads(text)) == ["accounts", "as_of", "regions"]
+
+
+def _signed_by(
+    credentials: Credentials, aws: EmbeddedAws, method: str, path: str, body: bytes
+) -> dict[str, str]:
+    request = AWSRequest(method, aws.endpoint + path, data=body)
+    SigV4Auth(credentials, "embedded-aws", "us-west-2").add_auth(request)
+    return dict(request.headers)
 
 
 def _role(aws: EmbeddedAws) -> Credentials:

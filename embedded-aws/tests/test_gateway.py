@@ -171,9 +171,11 @@ def test_an_unknown_control_is_not_found(embedded_aws: EmbeddedAws, method: str,
     assert caught.value.code == 404
     assert caught.value.read().decode() == (
         f"there is no control {method} {path}; the controls are: GET /_embedded-aws/roles; "
-        "GET /_embedded-aws/status; POST /_embedded-aws/clock; POST /_embedded-aws/faults; "
+        "GET /_embedded-aws/status; POST /_embedded-aws/capacity-blocks; "
+        "POST /_embedded-aws/clock; POST /_embedded-aws/faults; "
         "POST /_embedded-aws/quotas; POST /_embedded-aws/reset; "
-        "POST /_embedded-aws/spot-notices; POST /_embedded-aws/spot-prices\n"
+        "POST /_embedded-aws/spot-notices; POST /_embedded-aws/spot-prices; "
+        "POST /_embedded-aws/storage\n"
     )
 
 

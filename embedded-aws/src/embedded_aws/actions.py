@@ -22,6 +22,7 @@ from moto.core.responses import ActionResult, BaseResponse
 from moto.core.utils import camelcase_to_underscores, get_service_model
 
 from embedded_aws.constraints import code_of_violations, violations
+from embedded_aws.steady_dicts import steady
 
 State = TypeVar("State")
 # A resource by its API fields, and many by id or ARN.
@@ -85,7 +86,7 @@ class Call:
         It is an attribute of the backend, so moto's reset removes it too.
         """
         remembered: State = self.backend(service).__dict__.setdefault(
-            f"embedded_aws_{name}", kind()
+            f"embedded_aws_{name}", steady(kind())
         )
         return remembered
 

@@ -11,11 +11,13 @@ from embedded_aws.errors import ServerError, program
 from embedded_aws.signing import signed_headers
 
 CONTROLS = "/_embedded-aws/"
+CAPACITY_BLOCKS_PATH = f"{CONTROLS}capacity-blocks"
 CLOCK_PATH = f"{CONTROLS}clock"
 RESET_PATH = f"{CONTROLS}reset"
 SPOT_NOTICES_PATH = f"{CONTROLS}spot-notices"
 SPOT_PRICES_PATH = f"{CONTROLS}spot-prices"
 STATUS_PATH = f"{CONTROLS}status"
+STORAGE_PATH = f"{CONTROLS}storage"
 # For which requests to the controls are signed; any region will do.
 _SERVICE, _REGION = "embedded-aws", "us-east-1"
 _REFUSED = (401, 403)
@@ -27,13 +29,15 @@ class Controls:
 
     Attributes:
         endpoint: its URL.
-        key: an access key id of one of its accounts.
+        key: an access key id of one of its accounts; those of a role may only `check`.
         secret: the secret.
+        token: the session token of a role's credentials; empty for others.
     """
 
     endpoint: str
     key: str
     secret: str
+    token: str = ""
 
     def get(self, path: str) -> Any:
         """Return what a control tells."""
@@ -83,7 +87,8 @@ class Controls:
             region=_REGION,
             service=_SERVICE,
         )
-        headers = signed | {"Content-Type": "application/json"}
+        token = {"X-Amz-Security-Token": self.token} if self.token else {}
+        headers = signed | token | {"Content-Type": "application/json"}
         with urlopen(Request(url, body or None, headers, method=method)) as answer:
             text: bytes = answer.read()
         return text

@@ -5,7 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +23,8 @@ Template = Mapping[str, Any]
 
 # How CloudFormation refuses a change set that changes nothing.
 _NO_CHANGES = "didn't contain changes"
+# CloudFormation API reference, CreateChangeSet: TemplateBody.
+_LARGEST_BODY = 51_200
 _SOON = {"Delay": 1, "MaxAttempts": 120}
 
 
@@ -48,6 +51,7 @@ class Deployment:
 
 def deploy_template(
     cloudformation: Client,
+    s3: Client,
     template: Template,
     *,
     stack_name: str,
@@ -55,7 +59,8 @@ def deploy_template(
 ) -> Deployment:
     """Create a stack, or update the one of that name, by a change set as the CDK CLI does.
 
-    CDK's check of the bootstrap version is left out: the API needs no bootstrap.
+    CDK's check of the bootstrap version is left out: the API needs no bootstrap. A template that is
+    too large for a request is in a bucket meanwhile.
 
     A template that changes nothing counts as deployed.
 
@@ -64,16 +69,19 @@ def deploy_template(
     """
     kind = "UPDATE" if _exists(cloudformation, stack_name) else "CREATE"
     names = {"StackName": stack_name, "ChangeSetName": f"deploy-{uuid4().hex}"}
+    body = json.dumps(_without_bootstrap_check(template))
     try:
-        cloudformation.create_change_set(
-            **names,
-            ChangeSetType=kind,
-            TemplateBody=json.dumps(_without_bootstrap_check(template)),
-            Parameters=[
-                {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
-            ],
-            Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
-        )
+        with _source(s3, body) as source:
+            cloudformation.create_change_set(
+                **names,
+                **source,
+                ChangeSetType=kind,
+                Parameters=[
+                    {"ParameterKey": key, "ParameterValue": value}
+                    for key, value in parameters.items()
+                ],
+                Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
+            )
     except ClientError as error:
         raise DeploymentFailed(
             f"stack {stack_name} did not deploy: {error.response['Error']['Message']}"
@@ -90,6 +98,24 @@ def deploy_template(
             f"stack {stack_name} did not deploy: {_reasons(cloudformation, stack_name, error)}"
         ) from error
     return describe(cloudformation, stack_name)
+
+
+@contextmanager
+def _source(s3: Client, body: str) -> Iterator[dict[str, str]]:
+    """Yield what tells CloudFormation a template."""
+    if len(body) <= _LARGEST_BODY:
+        yield {"TemplateBody": body}
+        return
+    name = {"Bucket": f"template-{uuid4().hex}"}
+    where = {"CreateBucketConfiguration": {"LocationConstraint": s3.meta.region_name}}
+    s3.create_bucket(**name, **({} if s3.meta.region_name == "us-east-1" else where))
+    try:
+        s3.put_object(**name, Key="template.json", Body=body.encode())
+        host = f"s3.{s3.meta.region_name}.amazonaws.com"
+        yield {"TemplateURL": f"https://{host}/{name['Bucket']}/template.json"}
+    finally:
+        s3.delete_object(**name, Key="template.json")
+        s3.delete_bucket(**name)
 
 
 def describe(cloudformation: Client, stack_name: str) -> Deployment:

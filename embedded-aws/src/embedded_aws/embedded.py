@@ -7,7 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embedded_aws.controls import CLOCK_PATH, RESET_PATH, SPOT_NOTICES_PATH, SPOT_PRICES_PATH
+from embedded_aws.controls import (
+    CAPACITY_BLOCKS_PATH,
+    CLOCK_PATH,
+    RESET_PATH,
+    SPOT_NOTICES_PATH,
+    SPOT_PRICES_PATH,
+    STORAGE_PATH,
+)
 from embedded_aws.environment import applied, variables
 from embedded_aws.faults import FAULTS_PATH, Fault
 from embedded_aws.process import Server
@@ -127,9 +134,39 @@ class EmbeddedAws:
         found = {"instance": instance_id, "notice": notice, "seconds": seconds}
         self.settings.controls.post(SPOT_NOTICES_PATH, [found])
 
+    def begin_block(self, block: str) -> None:
+        """Have a Capacity Block that was bought begin now.
+
+        Args:
+            block: its id, `cr-...`.
+        """
+        found = {"block": block, "window": "begins"}
+        self.settings.controls.post(CAPACITY_BLOCKS_PATH, [found])
+
+    def end_block(self, block: str, *, seconds: float | None = None) -> None:
+        """Have EC2 warn that a Capacity Block ends, and end its instances later.
+
+        Args:
+            block: its id, `cr-...`.
+            seconds: of this machine from the warning until its instances are ended; by default what
+                AWS's ten minutes are.
+        """
+        found = {"block": block, "window": "ends", "seconds": seconds}
+        self.settings.controls.post(CAPACITY_BLOCKS_PATH, [found])
+
     def set_spot_price(self, instance_type: str, usd: float) -> None:
         """Set the price of a type on Spot, in USD an hour: what may cost less is taken back."""
         self.settings.controls.post(SPOT_PRICES_PATH, {instance_type: usd})
+
+    def fill_storage(self, file_system: str, gib: float) -> None:
+        """Have a Lustre file system hold data beside the files that are here.
+
+        Args:
+            file_system: its id, `fs-...`.
+            gib: how much, up to its storage capacity; 0 for none.
+        """
+        found = {"file_system": file_system, "gib": gib}
+        self.settings.controls.post(STORAGE_PATH, [found])
 
     def roles(self, name: str = "") -> list[RoleUse]:
         """Return which granted actions roles used, which they never used, and what was denied.
@@ -155,6 +192,7 @@ class EmbeddedAws:
 
         return deploy_template(
             self.client("cloudformation"),
+            self.client("s3"),
             template,
             stack_name=stack_name,
             parameters=parameters or {},

@@ -35,6 +35,7 @@ from embedded_aws.wsgi import Application, Environ, StartResponse
 StartOver = Callable[[socket, date | None], NoReturn]
 
 _CONTROLS_OF_MOTO = "/moto-api/"
+_ASKS_STATUS = f"GET {STATUS_PATH}"
 # Signed for us-east-1 (Cost Explorer and Pricing have no other endpoint), wherever the caller is.
 # https://docs.aws.amazon.com/general/latest/gr/rande.html#global-endpoints
 _GLOBAL_SERVICES = frozenset(
@@ -58,7 +59,7 @@ class Gateway:
         self._start_over = start_over
         self._controls: dict[str, Control] = {
             **offered_controls(),
-            f"GET {STATUS_PATH}": _status,
+            _ASKS_STATUS: _status,
             f"POST {FAULTS_PATH}": _set_faults,
             f"POST {CLOCK_PATH}": _let_pass,
             f"POST {RESET_PATH}": self._reset,
@@ -91,10 +92,11 @@ class Gateway:
 
     def _control(self, request: Request, caller: Caller) -> Application:
         """Return what answers a control."""
-        if account_of(caller.key) is None:
+        called = f"{request.method} {request.path}"
+        # What answers here is no secret: commands that act by a role make sure of it.
+        if account_of(caller.key) is None and called != _ASKS_STATUS:
             message = "the controls take the credentials that `env` prints, not those of a role\n"
             return Response(message, HTTPStatus.FORBIDDEN)
-        called = f"{request.method} {request.path}"
         if called in self._controls:
             try:
                 return self._controls[called](request, self._settings)

@@ -5,7 +5,7 @@ A decorator registers a function when its module is imported, as it does with ac
 modules that its own imports: things start in this order, and end in the reverse of it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, ParamSpec
@@ -53,6 +53,27 @@ class ServingProcess:
     answer: Callable[..., None]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceEvent:
+    """An event that a service sends to EventBridge's default bus.
+
+    Attributes:
+        account: where it happened.
+        region: where it happened.
+        source: for instance `aws.ec2`.
+        detail_type: for instance `EC2 Instance Rebalance Recommendation`.
+        resources: ARNs of what it concerns.
+        detail: of the event.
+    """
+
+    account: str
+    region: str
+    source: str
+    detail_type: str
+    resources: Sequence[str]
+    detail: Mapping[str, Any]
+
+
 # An account, by its id, comes into being in a region, by its code; perhaps once more.
 when_account_made: Hook[[str, str]] = Hook()
 # All is loaded of which the processes that answer requests are forks.
@@ -67,8 +88,14 @@ before_call: Hook[[Request, Caller]] = Hook()
 when_instance_ended: Hook[[Any]] = Hook(last_first=True)
 # moto's instance is in another state.
 when_instance_changed: Hook[[Any]] = Hook()
+# The command that boots moto's instance has ended well.
+when_instance_booted: Hook[[Any]] = Hook()
+# A service sends an event.
+when_event_sent: Hook[[ServiceEvent]] = Hook()
 # A control has let time pass.
 when_time_passed: Hook[[]] = Hook()
+# Metrics of an account, by its id, in a region, by its code, are about to be read.
+when_metrics_read: Hook[[str, str]] = Hook()
 # EC2 has told moto's Spot Instance that it takes it back, or that it may.
 when_spot_noticed: Hook[[Any]] = Hook()
 # Prices of Spot Instances were set.

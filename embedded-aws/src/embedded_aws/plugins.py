@@ -10,7 +10,7 @@ A package names an object of a subclass of `Plugin` in its entry points, in the 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -65,6 +65,25 @@ class SpotNotice:
     terminate: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricAgent:
+    """What stands in for an agent that sends metrics of its instance to CloudWatch.
+
+    Both functions are called in the server's process, with the folder of the instance's files
+    first, of which each is there by its path. They must not read metrics, and what goes wrong with
+    a call is theirs to note.
+
+    Attributes:
+        interval: returns how often the agent sends; None while it does not run.
+        send: sends what it reads now, once for each of some times, the oldest first; the client
+            that it gets for a service has the role of the instance, and the instance's way to the
+            service.
+    """
+
+    interval: Callable[[Path], timedelta | None]
+    send: Callable[[Path, Sequence[datetime], Callable[[str], Any]], None]
+
+
 class Plugin:
     """A plug-in that adds nothing; override the methods for what yours adds."""
 
@@ -80,6 +99,13 @@ class Plugin:
         """Return what boots an instance that is no guest by a pattern of its AMI's name.
 
         Each is a program and its arguments, which run as a process on the instance.
+        """
+        return {}
+
+    def metric_agents(self) -> Mapping[str, MetricAgent]:
+        """Return the agent that sends metrics of an instance by a pattern of its AMI's name.
+
+        It runs from when the command of `boot_commands` has ended with 0.
         """
         return {}
 

@@ -8,6 +8,7 @@ from embedded_aws.actions import attach
 from embedded_aws.service_folders import CLIENT_MODULES, service_folders
 from embedded_aws.service_settings import follow
 from embedded_aws.settings import ServerSettings
+from embedded_aws.steady_dicts import keep_steady_dicts
 
 
 def load() -> None:
@@ -21,6 +22,7 @@ def load() -> None:
 @cache
 def _extend() -> None:
     """Extend moto in this process, once."""
+    keep_steady_dicts()
     load()
     attach()
 

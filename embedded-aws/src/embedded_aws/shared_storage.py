@@ -25,9 +25,11 @@ from moto.s3.models import FakeDeleteMarker
 
 from embedded_aws.ec2.reached_services import reaches
 from embedded_aws.ec2.security_group_rules import covers
+from embedded_aws.hooks import ServingProcess, when_serving
 from embedded_aws.hosts.hosts import Hosts
 from embedded_aws.plugins import find_for_ami
 from embedded_aws.s3.storage_classes import ARCHIVES
+from embedded_aws.trees import remove_tree
 
 _FOLDER = "shared-storage"
 _FILE_SYSTEM = re.compile(r"fs-[0-9a-f]{8,17}")
@@ -54,6 +56,12 @@ class _Served:
 
     interfaces: Sequence[Any]
     port: int
+
+
+@when_serving
+def _begin_empty(process: ServingProcess) -> None:
+    """Remove what the process before a reset held: file systems have the ids of earlier ones."""
+    remove_tree(process.folder / _FOLDER)
 
 
 def mounted_storage(instance: Any, hosts: Hosts) -> Mapping[str, Path]:
@@ -89,11 +97,16 @@ def _file_system(instance: Any, hosts: Hosts, path: str, name: str) -> Path:
             f"the network of the instance that the security groups of both open on port "
             f"{served.port}"
         )
-    folder = hosts.folder / _FOLDER / name
+    folder = folder_of(hosts, name)
     if not folder.exists():
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(_EVERYONE)
     return folder
+
+
+def folder_of(hosts: Hosts, name: str) -> Path:
+    """Return the folder of a file system, which is there once an instance has mounted it."""
+    return hosts.folder / _FOLDER / name
 
 
 def _bucket(instance: Any, hosts: Hosts, path: str, name: str, prefix: str = "") -> Path:

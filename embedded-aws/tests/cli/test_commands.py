@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from kube_bench import credentials_of
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.lifecycle import Project
@@ -149,6 +150,31 @@ def test_credentials_of_another_embedded_aws_are_told_apart(
 
         assert (answer.code, answer.out) == (1, "")
         assert "does not take the credentials of the environment; run eval" in answer.err
+
+
+def test_a_role_calls_aws_by_commands_and_the_controls_refuse_it(
+    command: Command, nothing_up: Path, clean_aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    iam = clean_aws.client("iam")
+    role = iam.create_role(RoleName="somebody", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+    everything = {"Effect": "Allow", "Action": "*", "Resource": "*"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [everything]})
+    iam.put_role_policy(RoleName="somebody", PolicyName="own", PolicyDocument=policy)
+    given = credentials_of(clean_aws, role)
+    clean_aws.lead_here(monkeypatch)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", given.access_key)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", given.secret_key)
+    monkeypatch.setenv("AWS_SESSION_TOKEN", given.token)
+
+    assert command("inventory").code == 0
+    for words in (("roles",), ("control", "reset")):
+        answer = command(*words)
+        assert (answer.code, answer.out) == (2, "")
+        assert answer.err == (
+            "error: the controls take the credentials that `env` prints, not those of a role\n"
+        )
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "another")
+    assert "does not take the credentials of the environment" in command("inventory").err
 
 
 def test_roles_of_an_aws_that_is_gone_is_one_line(

@@ -1,8 +1,9 @@
-"""A plug-in as another package would bring it: instance types that EC2 withdrew in 2026."""
+"""A plug-in as another package would bring it: types that EC2 withdrew in 2026, and a price."""
 
 import json
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from embedded_aws.plugins import Plugin, WithdrawnType
 
@@ -20,6 +21,26 @@ class OldTypes(Plugin):
             )
             for name, entry in found.items()
         }
+
+    def price_list(self) -> list[dict[str, Any]]:
+        attributes = {
+            "instanceType": "trn1.32xlarge",
+            "regionCode": "us-west-2",
+            "operatingSystem": "Linux",
+            "tenancy": "Shared",
+            "preInstalledSw": "NA",
+            "capacitystatus": "Used",
+        }
+        dimension = {"unit": "Hrs", "pricePerUnit": {"USD": "21.5"}}
+        return [
+            {
+                "product": {"attributes": attributes, "sku": "TRN"},
+                "serviceCode": "AmazonEC2",
+                "terms": {"OnDemand": {"TRN.1": {"priceDimensions": {"TRN.1.1": dimension}}}},
+                "version": "1",
+                "publicationDate": "2026-11-18T00:57:01Z",
+            }
+        ]
 
 
 PLUGIN = OldTypes()

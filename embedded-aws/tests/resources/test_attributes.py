@@ -1,5 +1,6 @@
 """Every type gives what its published schema promises: Ref and each attribute of Fn::GetAtt."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -30,6 +31,7 @@ TRUST = {
                     "eks.amazonaws.com",
                     "lambda.amazonaws.com",
                     "pods.eks.amazonaws.com",
+                    "scheduler.amazonaws.com",
                 ]
             },
             "Action": "sts:AssumeRole",
@@ -372,6 +374,7 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
         },
     ),
     ("AWS::CloudWatch::Alarm", lambda made: ALARM),
+    ("AWS::CloudWatch::Dashboard", lambda made: {"DashboardBody": '{"widgets": []}'}),
     ("AWS::Lambda::LayerVersion", lambda made: {"Content": made["upload"](made["Bucket"].ref)}),
     (
         "AWS::EKS::Cluster",
@@ -408,6 +411,30 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
             "Namespace": "train",
             "ServiceAccount": "jobs",
             "RoleArn": made["eks_role"].attributes["Arn"],
+        },
+    ),
+    (
+        "AWS::Budgets::Budget",
+        lambda made: {
+            "Budget": {
+                "BudgetType": "COST",
+                "TimeUnit": "MONTHLY",
+                "BudgetLimit": {"Amount": 100, "Unit": "USD"},
+            }
+        },
+    ),
+    (
+        "AWS::Scheduler::Schedule",
+        lambda made: {
+            "ScheduleExpression": "rate(1 day)",
+            "FlexibleTimeWindow": {"Mode": "OFF"},
+            "Target": {
+                "Arn": "arn:aws:scheduler:::aws-sdk:autoscaling:setDesiredCapacity",
+                "RoleArn": made["Role"].attributes["Arn"],
+                "Input": json.dumps(
+                    {"AutoScalingGroupName": made["AutoScalingGroup"].ref, "DesiredCapacity": 0}
+                ),
+            },
         },
     ),
     ("AWS::CDK::Metadata", lambda made: {"Analytics": "v2:deflate64:x"}),

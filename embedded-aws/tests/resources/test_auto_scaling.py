@@ -157,3 +157,25 @@ def test_a_stack_is_refused_what_the_api_refuses(deploy: Any, properties: dict[s
 
     with pytest.raises(ClientError, match="Could not find the specified version 7"):
         deploy("AWS::AutoScaling::AutoScalingGroup", **properties)
+
+
+def test_a_group_sends_the_metrics_that_the_template_names(
+    client: Any, deploy: Any, properties: dict[str, Any]
+) -> None:
+    def metrics() -> list[str]:
+        return [each["Metric"] for each in described(client, group.ref)["EnabledMetrics"]]
+
+    group = deploy(
+        "AWS::AutoScaling::AutoScalingGroup",
+        **properties,
+        MetricsCollection=[{"Granularity": "1Minute", "Metrics": ["GroupTotalInstances"]}],
+    )
+    first = metrics()
+    group.update(MetricsCollection=[{"Granularity": "1Minute"}])
+    every = metrics()
+    group.update(MetricsCollection=[])
+
+    assert first == ["GroupTotalInstances"]
+    assert {"GroupDesiredCapacity", "GroupInServiceInstances"} < set(every)
+    assert metrics() == []
+    group.delete()

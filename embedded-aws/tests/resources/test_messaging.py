@@ -89,3 +89,20 @@ def test_an_alarm_changes_in_place(client: Any, deploy: Any) -> None:
     alarm.delete()
     alarm.delete()
     assert cloudwatch.describe_alarms(AlarmNames=[alarm.ref])["MetricAlarms"] == []
+
+
+def test_a_dashboard_changes_its_body_in_place(client: Any, deploy: Any) -> None:
+    cloudwatch = client("cloudwatch")
+    bodies = [
+        json.dumps({"widgets": [{"type": "text", "properties": {"markdown": each}}]})
+        for each in ("first", "second")
+    ]
+    dashboard = deploy("AWS::CloudWatch::Dashboard", DashboardBody=bodies[0])
+
+    dashboard.update(DashboardBody=bodies[1])
+
+    found = cloudwatch.get_dashboard(DashboardName=dashboard.ref)
+    assert found["DashboardBody"] == bodies[1]
+    dashboard.delete()
+    dashboard.delete()
+    assert dashboard.ref not in str(cloudwatch.list_dashboards()["DashboardEntries"])

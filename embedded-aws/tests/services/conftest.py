@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError
+
+from embedded_aws import clock
 
 Client = Callable[..., Any]
 
@@ -27,6 +30,20 @@ def client(endpoint: str) -> Client:
         return clients[service, region]
 
     return make
+
+
+@pytest.fixture
+def moment(monkeypatch: pytest.MonkeyPatch) -> datetime:
+    """The time at which the clock of the embedded AWS stands, so that no minute ends meanwhile."""
+    stopped = datetime.now(UTC)
+
+    class StoppedClock(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return stopped
+
+    monkeypatch.setattr(clock, "datetime", StoppedClock)
+    return stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ import json
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -89,6 +90,21 @@ def test_a_rule_calls_the_function_that_lets_it_in(
     assert "'state': 'terminated'" in said
 
 
+def test_the_end_of_an_instance_that_has_ended_calls_nothing(
+    client: Callable[..., Any], ec2: Any, function: str
+) -> None:
+    instance_id, another = launched(ec2), launched(ec2)
+    ec2.terminate_instances(InstanceIds=[instance_id])
+    let_in(client, function, function)
+
+    ec2.terminate_instances(InstanceIds=[instance_id])
+    ec2.terminate_instances(InstanceIds=[another])
+
+    said = refused(client, function)
+    assert another in said
+    assert instance_id not in said
+
+
 def test_a_state_that_the_rule_does_not_name_calls_nothing(
     client: Callable[..., Any], ec2: Any, function: str
 ) -> None:
@@ -148,3 +164,49 @@ def test_a_rule_with_a_schedule_and_one_whose_function_is_gone_hear_nothing(
     said = refused(client, function)
     assert ended in said
     assert stopped not in said
+
+
+def test_a_rule_sends_events_to_a_topic_that_lets_it(
+    client: Callable[..., Any], name: str, ec2: Any
+) -> None:
+    sns, sqs, events = client("sns"), client("sqs"), client("events")
+    topic = sns.create_topic(Name=name)["TopicArn"]
+    url = sqs.create_queue(QueueName=name)["QueueUrl"]
+    sns.subscribe(
+        TopicArn=topic, Protocol="sqs", Endpoint=f"arn:aws:sqs:us-west-2:123456789012:{name}"
+    )
+    events.put_rule(Name=name, EventPattern=json.dumps(PATTERN))
+    paths = {"id": "$.detail.instance-id", "state": "$.detail.state"}
+    transformer = {"InputPathsMap": paths, "InputTemplate": '"<id> is <state>"'}
+    target = {"Id": "Topic", "Arn": topic, "InputTransformer": transformer}
+    events.put_targets(Rule=name, Targets=[target])
+
+    ec2.terminate_instances(InstanceIds=[launched(ec2)])
+    before = sqs.receive_message(QueueUrl=url)
+    statement = {"Effect": "Allow", "Principal": {"Service": "events.amazonaws.com"}}
+    document = {"Statement": [statement | {"Action": "sns:Publish", "Resource": topic}]}
+    sns.set_topic_attributes(
+        TopicArn=topic, AttributeName="Policy", AttributeValue=json.dumps(document)
+    )
+    instance = launched(ec2)
+    ec2.terminate_instances(InstanceIds=[instance])
+    [message] = sqs.receive_message(QueueUrl=url)["Messages"]
+    events.remove_targets(Rule=name, Ids=["Topic"])
+    events.delete_rule(Name=name)
+
+    assert "Messages" not in before
+    assert json.loads(message["Body"])["Message"] == f'"{instance} is terminated"'
+    end = datetime.now(UTC) + timedelta(minutes=1)
+    counts = {
+        metric: client("cloudwatch").get_metric_statistics(
+            Namespace="AWS/Events",
+            MetricName=metric,
+            Dimensions=[{"Name": "RuleName", "Value": name}],
+            StartTime=end - timedelta(minutes=10),
+            EndTime=end,
+            Period=600,
+            Statistics=["Sum"],
+        )["Datapoints"][0]["Sum"]
+        for metric in ("TriggeredRules", "Invocations", "FailedInvocations")
+    }
+    assert counts == {"TriggeredRules": 2, "Invocations": 2, "FailedInvocations": 1}

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from moto.ec2.models.instances import Instance
 
 IMAGE = "ami-0123456789abcdef0"
 
@@ -248,3 +249,21 @@ def test_the_template_says_what_a_shutdown_from_within_does(ec2: Any, name: str)
         InstanceId=instance["InstanceId"], Attribute="instanceInitiatedShutdownBehavior"
     )
     assert found["InstanceInitiatedShutdownBehavior"]["Value"] == "terminate"
+
+
+def test_a_launch_does_not_mind_what_is_made_meanwhile(
+    ec2: Any, launch: dict[str, Any], subnet: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ec2.run_instances(**launch)
+    made: list[Any] = []
+
+    def while_others_launch(instance: Any) -> str:
+        """Return the state of an instance, at which the next launch looks."""
+        if not made:
+            made.append(ec2.create_network_interface(SubnetId=subnet))
+        return str(instance._state.name)
+
+    monkeypatch.setattr(Instance, "state", property(while_others_launch))
+    launched = ec2.run_instances(**launch)["Instances"]
+
+    assert len(launched) == len(made) == 1

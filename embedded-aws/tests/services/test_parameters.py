@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from moto.ssm.models import SimpleSystemManagerBackend
 
 
 @pytest.mark.parametrize("value", ["al2023", "ami-xyz", "ami-0123"])
@@ -57,3 +58,25 @@ def test_retention_is_one_of_the_known_periods(
     assert refused.code == "InvalidParameterException"
     found = logs.describe_log_groups(logGroupNamePrefix=name)["logGroups"][0]
     assert found["retentionInDays"] == 30
+
+
+def test_parameters_are_described_while_others_come_and_go(
+    client: Callable[..., Any], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ssm = client("ssm")
+    for letter in "abc":
+        ssm.put_parameter(Name=f"/{name}/{letter}", Type="String", Value=letter)
+    find = SimpleSystemManagerBackend.get_parameter
+    changed: list[str] = []
+
+    def while_others_change_them(backend: Any, parameter: str) -> Any:
+        if not changed and parameter == f"/{name}/a":
+            changed.append(parameter)
+            ssm.put_parameter(Name=f"/{name}/d", Type="String", Value="d")
+            ssm.delete_parameter(Name=f"/{name}/c")
+        return find(backend, parameter)
+
+    monkeypatch.setattr(SimpleSystemManagerBackend, "get_parameter", while_others_change_them)
+    found = ssm.get_parameters_by_path(Path=f"/{name}")["Parameters"]
+
+    assert [each["Value"] for each in found] == ["a", "b"]

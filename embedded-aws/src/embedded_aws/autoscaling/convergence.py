@@ -19,6 +19,7 @@ from embedded_aws.actions import Refusal
 from embedded_aws.autoscaling import activities, launches
 from embedded_aws.autoscaling.activities import at_this_time
 from embedded_aws.autoscaling.group import Group, Member, guard
+from embedded_aws.autoscaling.group_metrics import note_sizes
 from embedded_aws.autoscaling.mixed_instances import template_of
 from embedded_aws.autoscaling.termination import first_to_go
 from embedded_aws.clock import seconds_here
@@ -55,10 +56,12 @@ def converge(group: Group, request: str = "") -> None:
             timer.cancel()
         if not group.exists:
             return
+        note_sizes(group)
         replaced = _end_unhealthy(group)
         _scale_in(group, request)
         _scale_out(group, request, replaced)
         _end_replaced(group)
+        note_sizes(group)
 
 
 @when_faults_changed
@@ -232,6 +235,14 @@ def _later(group: Group) -> None:
 
 def _soon(group: Group) -> None:
     threading.Thread(target=partial(converge, group), daemon=True).start()
+
+
+@when_instance_changed
+@when_instance_ended
+def _note(instance: Any) -> None:
+    """Note at once that a group has fewer or more instances in service."""
+    if group := getattr(instance, _GROUP, None):
+        note_sizes(group)
 
 
 @when_instance_ended

@@ -33,8 +33,12 @@ class AutoScalingGroup(Handler):
     creation = "CreateAutoScalingGroup", "AutoScalingGroupName"
     changing = "UpdateAutoScalingGroup"
     defaults = {"PlacementGroup": ""}
+    later = ("MetricsCollection",)
     settings = {
-        "Cooldown": Setting(put="UpdateAutoScalingGroup", argument="DefaultCooldown", neutral=300)
+        "Cooldown": Setting(put="UpdateAutoScalingGroup", argument="DefaultCooldown", neutral=300),
+        "MetricsCollection": Setting(
+            put="EnableMetricsCollection", remove="DisableMetricsCollection", each=True
+        ),
     }
     reading = "DescribeAutoScalingGroups", "AutoScalingGroups"
 

@@ -17,7 +17,6 @@ from embedded_aws.actions import Answer, Call, Refusal, action
     "DetachInstances",
     "DetachLoadBalancerTargetGroups",
     "DetachLoadBalancers",
-    "EnableMetricsCollection",
     "EnterStandby",
     "ExecutePolicy",
     "ExitStandby",

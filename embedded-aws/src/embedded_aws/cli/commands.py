@@ -118,7 +118,8 @@ def roles(
 ) -> None:
     """Show which granted actions each role used, which it never used, and what was denied."""
     controls = _controls_of_environment() or _running(_project()).settings.controls
-    rows = [asdict(row) for row in read_role_uses(controls, name)]
+    with _controlling():
+        rows = [asdict(row) for row in read_role_uses(controls, name)]
     columns = ("role", "grant", "action", "used", "denied", "resource")
     print_table(rows, columns={column: column for column in columns}, as_json=as_json)
 
@@ -126,16 +127,18 @@ def roles(
 @app.command()
 def control(
     name: Annotated[
-        str, typer.Argument(help="clock, faults, quotas, spot-notices, spot-prices or reset.")
+        str,
+        typer.Argument(
+            help="capacity-blocks, clock, faults, quotas, spot-notices, spot-prices, storage or "
+            "reset."
+        ),
     ],
     value: Annotated[str, typer.Argument(help="What it takes, as JSON.")] = "{}",
 ) -> None:
-    """Post to a control of the embedded AWS: time, faults, quotas, Spot Instances, a reset."""
+    """Post to a control of the embedded AWS: time, faults, quotas, Spot, storage, a reset."""
     controls = _controls_of_environment() or _running(_project()).settings.controls
-    try:
+    with _controlling():
         controls.ask("POST", f"{CONTROLS}{name}", value.encode())
-    except HTTPError as error:
-        raise EmbeddedAwsError(error.read().decode().strip()) from error
 
 
 @app.command()
@@ -207,6 +210,15 @@ def asking() -> Iterator[None]:
         raise ServerError(f"the embedded AWS does not answer: {error}") from error
 
 
+@contextmanager
+def _controlling() -> Iterator[None]:
+    """Turn what a control refuses into EmbeddedAwsError."""
+    try:
+        yield
+    except HTTPError as error:
+        raise EmbeddedAwsError(error.read().decode().strip()) from error
+
+
 def _controls_of_environment() -> Controls | None:
     """Return the controls of the environment's embedded AWS; None when it leads to none.
 
@@ -221,6 +233,7 @@ def _controls_of_environment() -> Controls | None:
         endpoint=endpoint,
         key=os.environ.get("AWS_ACCESS_KEY_ID", ""),
         secret=os.environ.get("AWS_SECRET_ACCESS_KEY", ""),
+        token=os.environ.get("AWS_SESSION_TOKEN", ""),
     )
     controls.check()
     return controls

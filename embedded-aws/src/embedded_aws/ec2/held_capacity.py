@@ -5,12 +5,13 @@ launch that targets one is of its type and in its zone, and finds `ReservationCa
 it is full. EC2 user guide, "Launch instances into Capacity Reservations in a group": a launch uses
 the matching ones of a resource group; what finds no room in one runs on demand, but with the market
 capacity-block, which uses only Capacity Blocks, or the preference capacity-reservations-only.
-Inferred: the other words. Launches that match an `open` reservation without naming it do not use it
-up here.
+EC2 user guide, "How Capacity Blocks work": EC2 begins to end instances 30 minutes before the end.
+Inferred: none is launched from then on; the other words. Launches that match an `open` reservation
+without naming it do not use it up here.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from moto.moto_api._internal import mock_random
@@ -21,6 +22,8 @@ from embedded_aws.ec2.tags import put_tags, tags_of
 from embedded_aws.resource_groups.pools import reservation_ids
 
 ENDED = ("cancelled", "expired")
+# Of a Capacity Block: from the end of its instances until its own.
+BLOCK_ENDS_EARLY = timedelta(minutes=30)
 
 
 def find(call: Call, reservation_id: str) -> Row:
@@ -71,6 +74,8 @@ def shown(call: Call, reservation: Row) -> Row:
     elif state == "scheduled" and reservation["StartDate"] <= now:
         state = "active"
     free = reservation["TotalInstanceCount"] - used(call, reservation) if state == "active" else 0
+    if _is_block(reservation) and reservation["EndDate"] - now <= BLOCK_ENDS_EARLY:
+        free = 0
     return {
         **reservation,
         "State": state,
@@ -150,8 +155,7 @@ def places(call: Call, data: Any, instance_type: str, zone: str, count: int) -> 
         free_places = [
             reservation["CapacityReservationId"]
             for reservation in pool
-            if _is_for(reservation, instance_type, zone)
-            and (reservation["ReservationType"] == "capacity-block") == in_blocks
+            if _is_for(reservation, instance_type, zone) and _is_block(reservation) == in_blocks
             for _ in range(reservation["AvailableInstanceCount"])
         ]
         if in_blocks or _reserved_only(data):
@@ -175,6 +179,10 @@ def _target(data: Any) -> Row:
 def _reserved_only(data: Any) -> bool:
     specification: Row = data.get("CapacityReservationSpecification", {})
     return specification.get("CapacityReservationPreference") == "capacity-reservations-only"
+
+
+def _is_block(reservation: Row) -> bool:
+    return bool(reservation["ReservationType"] == "capacity-block")
 
 
 def _is_for(reservation: Row, instance_type: str, zone: str) -> bool:

@@ -4,7 +4,6 @@ EC2 user guide: a session of an instance's role is called by the instance's id.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from embedded_aws.actions import Call
@@ -12,15 +11,8 @@ from embedded_aws.ec2.instance_processes import role_of
 from embedded_aws.ec2.reached_services import reaches
 from embedded_aws.iam.api_calls import ApiCall
 from embedded_aws.iam.enforcement import denied
+from embedded_aws.iam.principals import role_session
 from embedded_aws.iam.required_permissions import required_permissions
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _AgentSession:
-    account_id: str
-    role_arn: str
-    arn: str
-    policy: str = ""
 
 
 def agent_can(
@@ -38,10 +30,10 @@ def agent_can(
     role = role_of(instance)
     if role is None or not reaches(instance, service):
         return False
-    session = _AgentSession(
-        account_id=call.account,
-        role_arn=role.arn,
-        arn=f"arn:aws:sts::{call.account}:assumed-role/{role.name}/{instance.id}",
+    session = role_session(
+        call.account,
+        role.arn,
+        f"arn:aws:sts::{call.account}:assumed-role/{role.name}/{instance.id}",
     )
     asked = ApiCall(
         service=service,

@@ -12,6 +12,7 @@ from typing import Any
 
 from embedded_aws.actions import Call
 from embedded_aws.ec2.instance_processes import instance_variables
+from embedded_aws.hooks import when_instance_booted
 from embedded_aws.hosts.hosts import Hosts, NoHost
 from embedded_aws.hosts.process import Command, Listener
 from embedded_aws.hosts.service import hosts
@@ -72,8 +73,11 @@ def _note_end(
 ) -> None:
     if refused and refused.errno:
         _print(instance, [f"embedded AWS: {words[0]}: {refused.strerror}\n"])
-    elif code in (0, None):
-        # Booted, or stopped meanwhile.
+    elif code is None:
+        # Stopped meanwhile.
+        return
+    elif code == 0:
+        when_instance_booted.call(instance)
         return
     if instance.state == "running":
         shut_down(instance)

@@ -45,9 +45,12 @@ def reboot_instances(call: Call) -> Any:
 
 @action("ec2", "TerminateInstances")
 def terminate_instances(call: Call) -> Any:
-    """Power instances off at once and remove their disks."""
+    """Power instances off at once and remove their disks; those that are gone change no more."""
+    gone = [each for each in _named(call) if each.state == "terminated"]
     answer = call.moto()
     for instance in _named(call):
+        if instance in gone:
+            continue
         machines().remove(instance)
         publish_state(instance, "terminated")
     return answer

@@ -16,6 +16,7 @@ from moto.ec2.utils import generic_filter
 
 from embedded_aws.actions import Call, Refusal, action
 from embedded_aws.clock import today
+from embedded_aws.ec2.filters import check_names
 from embedded_aws.ec2.refusals import invalid_value
 from embedded_aws.ec2.tags import select
 from embedded_aws.ec2.zones import zone_names
@@ -97,6 +98,7 @@ def describe_instance_types(call: Call) -> dict[str, Any]:
                 f"The following supplied instance types do not exist: [{', '.join(unknown)}]",
             )
         records = {name: records[name] for name in names}
+    check_names(call.params.get("Filters", []))
     filters = {wanted["Name"]: wanted["Values"] for wanted in call.params.get("Filters", [])}
     return {"InstanceTypes": generic_filter(filters, [_Described(r) for r in records.values()])}
 

@@ -23,6 +23,17 @@ def reaches(instance: Any, service: str) -> bool:
     return _has_way_out(instance) or service in _by_endpoints(instance)
 
 
+def endpoint_of(instance: Any, service: str, endpoint: str) -> str:
+    """Return the URL at which moto's instance finds a service.
+
+    Args:
+        instance: moto's.
+        service: its name in boto3.
+        endpoint: URL of the embedded AWS.
+    """
+    return endpoint if reaches(instance, service) else _NOWHERE
+
+
 def endpoint_variables(instance: Any, endpoint: str) -> dict[str, str]:
     """Return the variables that lead a process on moto's instance to the services it reaches.
 

@@ -1,18 +1,17 @@
 """Tags and filters as every EC2 Describe and Create action takes them.
 
-EC2 API reference: `TagSpecifications`, `Filters` (values may hold `*` and `?`; several filters are
-joined by and, several values of one filter by or). A tag key comes once in a request; the words are
+EC2 API reference: `TagSpecifications`, `Filters`. A tag key comes once in a request; the words are
 those of cloud-custodian issue 3792.
 """
 
 from collections.abc import Iterable, Mapping
-from fnmatch import fnmatchcase
 from typing import Any
 
 from moto.ec2.responses._base_response import EC2BaseResponse
 from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE, EC2_RESOURCE_TO_PREFIX
 
 from embedded_aws.actions import Call, Row, correction
+from embedded_aws.ec2.filters import matches
 from embedded_aws.ec2.refusals import invalid_value
 
 _NEW_RESOURCES = {"placement-group": "pg", "capacity-reservation": "cr"}
@@ -112,11 +111,7 @@ def select(
         found = [
             resource
             for resource in found
-            if any(
-                fnmatchcase(value, pattern)
-                for value in _values(resource, name, filters)
-                for pattern in wanted.get("Values", [])
-            )
+            if matches(_values(resource, name, filters), wanted.get("Values", []))
         ]
     return found
 

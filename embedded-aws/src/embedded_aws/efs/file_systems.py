@@ -16,6 +16,7 @@ from typing import Any
 from moto.moto_api._internal import mock_random
 
 from embedded_aws.actions import Call, Refusal, Row, Table, action, existing
+from embedded_aws.backup.recovery_points import take_due
 from embedded_aws.clock import now
 from embedded_aws.efs.calls import already_exists, bad_request, own_id, page
 
@@ -256,6 +257,7 @@ def delete_file_system(call: Call) -> dict[str, Any]:
             f"The file system '{found.file_system_id}' cannot be deleted because it has mount "
             "targets. You must delete the mount targets, and then try again.",
         )
+    take_due(call)
     backend = call.backend("efs")
     del backend.file_systems_by_id[found.file_system_id]
     for point_id, point in list(backend.access_points.items()):

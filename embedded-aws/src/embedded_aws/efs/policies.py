@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal, action, existing
+from embedded_aws.backup.recovery_points import take_due
 from embedded_aws.efs.calls import bad_request
 from embedded_aws.efs.file_systems import FileSystem, find
 from embedded_aws.iam.policy_evaluation import denies
@@ -59,10 +60,11 @@ def describe_lifecycle_configuration(call: Call) -> dict[str, Any]:
 
 @action("efs", "PutBackupPolicy")
 def put_backup_policy(call: Call) -> dict[str, Any]:
-    """Turn automatic backups on or off, at once; no backups are made."""
+    """Turn automatic backups on or off, at once."""
     found, status = find(call, call.params["FileSystemId"]), call.params["BackupPolicy"]["Status"]
     if status not in ("ENABLED", "DISABLED"):
         raise bad_request(f"A backup policy cannot be set to {status}.")
+    take_due(call)
     found.backup = status
     return {"BackupPolicy": {"Status": status}}
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from embedded_aws.logs.embedded_metrics import extract_metrics
+
 
 class LogStream:
     """A new log stream.
@@ -30,3 +32,5 @@ class LogStream:
         events = [{"timestamp": now, "message": text} for text in texts if text]
         if events:
             self._logs.put_log_events(self._group, self._name, events)
+            account, region = self._logs.account_id, self._logs.region_name
+            extract_metrics(account, region, self._group, texts)
