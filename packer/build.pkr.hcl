@@ -28,7 +28,9 @@ build {
     destination = "${local.upload}/recipe.json"
   }
 
-  # The distribution and its kernel, then a reboot into that kernel.
+  # The distribution and its kernel, then a reboot into that kernel. Packer's ssh client may wait
+  # for ever when it opens a session just as the connection ends: so it does not remove its script
+  # then (`clean` does), and the next provisioner pauses.
 
   provisioner "shell" {
     scripts          = [for script in local.scripts.base : "${path.root}/scripts/${script}"]
@@ -39,6 +41,7 @@ build {
   provisioner "shell" {
     inline            = [local.reboot]
     expect_disconnect = true
+    skip_clean        = true
   }
 
   # Everything else is built for that kernel. The reboot after it is for drivers that ask for one.
@@ -47,13 +50,14 @@ build {
     scripts             = [for script in local.scripts.provision : "${path.root}/scripts/${script}"]
     environment_vars    = local.environment
     execute_command     = local.execute
-    pause_before        = "1s"
+    pause_before        = "5s"
     start_retry_timeout = "10m"
   }
 
   provisioner "shell" {
     inline            = ["test ! -e /run/reboot-required || { ${local.reboot}; }"]
     expect_disconnect = true
+    skip_clean        = true
   }
 
   # The AMI tests itself and says what it is made of; both answers come to this machine.
@@ -62,7 +66,7 @@ build {
     scripts             = [for script in local.scripts.verify : "${path.root}/scripts/${script}"]
     environment_vars    = local.environment
     execute_command     = local.execute
-    pause_before        = "1s"
+    pause_before        = "5s"
     start_retry_timeout = "10m"
   }
 

@@ -58,6 +58,8 @@ fi
 if has_component nvidia-dcgm; then
   install_components nvidia-dcgm nvidia-dcgm-exporter
   enable_units nvidia-dcgm.service
+  # Packages of Debian's kind enable and start what they bring; this is started by the first boot.
+  logged "$WORK/units" systemctl disable --now nvidia-dcgm-exporter.service
 fi
 
 # Ubuntu's unit of the daemon starts it without persistence mode, and nothing enables it; NVIDIA's

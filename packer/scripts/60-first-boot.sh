@@ -4,5 +4,6 @@ set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
 source /tmp/trainshed/lib/bake.sh 60-first-boot
 
-enable_units trainshed-first-boot.service trainshed-selftest.service trainshed-spot.service
+enable_units trainshed-first-boot.service trainshed-selftest.service trainshed-spot.service \
+  trainshed-idle-check.timer
 ln -s /opt/trainshed/trainshed-launch /usr/local/bin/

@@ -366,8 +366,23 @@ def test_a_node_that_a_job_marks_powers_off(bench: Bench, ubuntu_image: str, nam
     guest.wait_for_state("terminated")
     assert guest.describe()["StateReason"]["Code"] == "Client.InstanceInitiatedShutdown"
     said = bench.ec2.get_console_output(InstanceId=guest.instance_id)["Output"]
-    assert "trainshed: a job marked this node unfit; it powers off" in said
+    assert "trainshed: it powers off, so that it is terminated and replaced" in said
     assert "root:" not in said
+
+
+def test_a_node_of_a_cluster_with_monitoring_shows_its_metrics(
+    bench: Bench, ubuntu_image: str
+) -> None:
+    boot = FirstBoot(cdk.Stack(), "Boot", cluster="watched", monitoring=True)
+    with bench.launched(ubuntu_image, UserData=rendered(boot)) as guest:
+        guest.wait_for("the first boot", lambda: tag_of(guest) == "ok")
+
+        guest.wait_for("the exporter", lambda: active(guest, "trainshed-exporter") == "active")
+        address = "http://127.0.0.1:9401/metrics"
+        assert guest.ssh(f"curl --fail --silent --retry 9 --retry-connrefused {address}") == ""
+        assert guest.instance_id in guest.ssh("cat /etc/trainshed/prometheus.yaml")
+        # Nothing of it is enabled: what the next boot sends is said by its user data.
+        assert "static" in guest.try_ssh("systemctl is-enabled trainshed-exporter").stdout
 
 
 def test_a_node_without_its_devices_says_so_and_powers_off(bench: Bench, ubuntu_image: str) -> None:

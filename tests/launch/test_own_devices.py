@@ -192,6 +192,30 @@ def test_a_node_that_lost_a_device_is_marked_and_no_other(
     assert marks(tmp_path) == [f"machine{rank}"]
 
 
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_a_pod_stays_until_its_marked_node_is_off_and_no_other_does(
+    tmp_path: Path, nodes: int
+) -> None:
+    with nodes_of_a_job(tmp_path, nodes, pods=True) as job:
+        environment = IMAGE | {"EMBEDDED_AWS_NAMES": "/run/names"}
+        for index in range(nodes):
+            last = index == nodes - 1
+            node = machine(tmp_path / f"machine{index}", efa=3 if last else 4)
+            (node.path / "run/trainshed/unfit").mkdir(parents=True)
+            node.write("run/names", f"{job.prefix}10 train-0.train\n{job.prefix}11 train-1.train\n")
+            job.start(index, "true", wait=WAIT, machine=node, environment=environment)
+
+        *others, unfit = job.started.values()
+        unfit.wait_until("its pod stays until then")
+        # Kubernetes ends what is left of the job.
+        unfit.process.terminate()
+        for other in others:
+            assert other.wait() == PEER_LOST
+            assert "its pod stays" not in other.said
+        assert unfit.process.poll() is None
+        assert unfit.wait() == PEER_LOST
+
+
 def test_a_job_that_fails_by_itself_marks_no_node(tmp_path: Path) -> None:
     whole = machine(tmp_path / "whole")
     (whole.path / "run/trainshed/unfit").mkdir(parents=True)

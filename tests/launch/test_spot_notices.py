@@ -107,6 +107,16 @@ def test_a_job_goes_on_on_a_node_that_is_at_risk_until_ec2_takes_it_back(
     assert "checkpoint 0 before" in main.said
 
 
+def test_the_main_node_names_another_node_that_is_at_risk(job: Nodes, taken: Taken) -> None:
+    main = start_training(job, taken, 1)
+
+    taken.notify("rebalance")
+
+    main.wait_until(f"EC2 may take node 1 ({job.prefix}11) back (a rebalance recommendation)")
+    job.started[1].wait_until("EC2 may take this node back")
+    assert "checkpoint" not in main.said
+
+
 def test_a_job_on_a_node_at_risk_that_is_asked_to_end_has_the_commands_own_code(
     job: Nodes, taken: Taken
 ) -> None:

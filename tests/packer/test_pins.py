@@ -28,7 +28,7 @@ RECIPES = list(recipe_names(read_pins(FILE)))
 # What a base does not have yet; docs/amis.md says why.
 MISSING = {
     "ubuntu-22.04": {"efs-utils"},
-    "ubuntu-24.04": {"efs-utils", "nvidia-dcgm", "nvidia-dcgm-exporter", "gdrcopy"},
+    "ubuntu-24.04": {"efs-utils", "gdrcopy"},
     "ubuntu-24.04_6.8": {"efs-utils"},
 }
 SOURCES = [

@@ -118,7 +118,10 @@ def scripts_of(accelerator: str, orchestrator: str) -> list[str]:
 def shell_files() -> Iterator[Path]:
     for folder in (SCRIPTS, PACKER / "files"):
         for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.read_bytes()[:40].startswith(
+            # Python may be writing bytecode.
+            if "__pycache__" in path.parts or not path.is_file():
+                continue
+            if path.read_bytes()[:40].startswith(
                 (b"#!/usr/bin/env bash", b"#!/bin/bash", b"#!/bin/sh")
             ):
                 yield path
@@ -150,6 +153,18 @@ def test_instances_and_images_refuse_the_first_metadata_service() -> None:
 
     assert block["imds_support"] == "v2.0"
     assert block["metadata_options"][0]["http_tokens"] == "required"
+
+
+def test_packer_opens_no_session_while_a_reboot_ends_its_connection() -> None:
+    (build,) = parsed(PACKER / "build.pkr.hcl")["build"]
+    steps = [block for step in build["provisioner"] for block in step.values()]
+    reboots = [number for number, step in enumerate(steps) if "local.reboot" in str(step)]
+
+    assert len(reboots) == 2
+    for number in reboots:
+        assert steps[number]["expect_disconnect"]
+        assert steps[number]["skip_clean"]
+        assert steps[number + 1]["pause_before"] == "5s"
 
 
 def test_the_plugins_version_is_the_pinned_one(pins: Pins) -> None:

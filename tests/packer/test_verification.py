@@ -314,16 +314,19 @@ def test_what_a_package_manager_says_stays_in_the_one_line() -> None:
 def _sign_with_an_expired_key(vendor: Vendor) -> str:
     """Offer a signature and a key that has expired since; return its fingerprint."""
     name = f"expired-{vendor.files.parent.parent.name}"
-    long_ago = ["--faked-system-time", "20200101T000000", "--pinentry-mode", "loopback"]
-    unlocked = ["gpg", "--homedir", str(vendor.keys.home), "--batch", "--passphrase", "", *long_ago]
-    subprocess.run([*unlocked, "--quick-gen-key", name, "rsa2048", "sign", "1d"], check=True)
-    sign = [*unlocked, "--local-user", name, "--detach-sign"]
+    unlocked = ["gpg", "--homedir", str(vendor.keys.home), "--batch", "--passphrase", ""]
+    unlocked += ["--pinentry-mode", "loopback", "--faked-system-time"]
+    made, signed = [*unlocked, "20200101T000000"], [*unlocked, "20200101T010000"]
+    subprocess.run([*made, "--quick-gen-key", name, "rsa2048", "sign", "1d"], check=True)
+    # Later: each gpg counts from the time that it is told, and making a key may take seconds. None
+    # signs with a key of the future.
+    sign = [*signed, "--local-user", name, "--detach-sign"]
     signature = subprocess.run(sign, input=CONTENT, stdout=subprocess.PIPE, check=True).stdout
     (vendor.files / "installer-1.2.3.tar.gz.sig").write_bytes(signature)
     listing = subprocess.run(
-        [*unlocked, "--with-colons", "--list-keys", name], stdout=subprocess.PIPE, check=True
+        [*signed, "--with-colons", "--list-keys", name], stdout=subprocess.PIPE, check=True
     ).stdout.decode()
     fingerprint = listing.partition("\nfpr:::::::::")[2].partition(":")[0]
-    public = subprocess.run([*unlocked, "--export", name], stdout=subprocess.PIPE, check=True)
+    public = subprocess.run([*signed, "--export", name], stdout=subprocess.PIPE, check=True)
     (vendor.files / "vendor.key").write_bytes(public.stdout)
     return fingerprint

@@ -9,6 +9,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
+from heartbeats import heartbeats
 from lightkube import Client, SingleConfig
 from lightkube.config.models import Cluster, Context, User
 
@@ -94,7 +95,7 @@ def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
         pytest.skip(reason)
     found = start(ControlPlaneSettings(folder=str(tmp_path_factory.mktemp("kubernetes"))))
     try:
-        with administrator(found) as client:
+        with administrator(found) as client, heartbeats(found.administrator):
             yield ApiServer(control_plane=found, cluster=known(found), client=client)
     finally:
         found.stop()

@@ -1,7 +1,18 @@
-"""A deployed cluster for tests of `trainshed job`."""
+"""Deployed clusters whose nodes run jobs, for tests of commands."""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import job_bench
+import pytest
 
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.job_settings import JobSettings
 
+PROGRAMS = Path(__file__).parents[2] / "packer/files/opt/trainshed"
 CLUSTER = """name: TrainCluster
 region: us-west-2
 instance: {type: trn1.32xlarge, nodes: {max: 4}}
@@ -9,7 +20,37 @@ image: {uri: "registry.example/train:1"}
 """
 
 
-def outputs(aws: EmbeddedAws) -> dict[str, str]:
-    """Return the outputs of the cluster's stack."""
-    found = aws.client("cloudformation").describe_stacks(StackName="TrainCluster")["Stacks"][0]
+@contextmanager
+def deployed_cluster(
+    folder: Path,
+    assembly: Path,
+    stacks: Sequence[str],
+    publish: Callable[[EmbeddedAws], object],
+    *,
+    tools: Sequence[Path] = (),
+    speed: float = 60,
+) -> Iterator[EmbeddedAws]:
+    """Yield an embedded AWS with stacks deployed, whose nodes have the programs of our AMIs.
+
+    Args:
+        folder: for what it writes.
+        assembly: cloud assembly that has the stacks.
+        stacks: their names, in the order of their deployment.
+        publish: publishes the AMI of the nodes.
+        tools: folders with further programs of the nodes.
+        speed: of what AWS waits for.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", os.pathsep.join(map(str, (PROGRAMS, *tools, os.environ["PATH"]))))
+        with job_bench.job_aws(folder, JobSettings(loopback=True, speed=speed)) as found:
+            publish(found)
+            for name in stacks:
+                template = json.loads((assembly / f"{name}.template.json").read_text())
+                found.deploy(template, stack_name=name)
+            yield found
+
+
+def outputs(aws: EmbeddedAws, cluster: str = "TrainCluster") -> dict[str, str]:
+    """Return the outputs of a cluster's stack."""
+    [found] = aws.client("cloudformation").describe_stacks(StackName=cluster)["Stacks"]
     return {each["OutputKey"]: each["OutputValue"] for each in found["Outputs"]}

@@ -152,11 +152,14 @@ def scheduler_of(client: Client, server: ApiServer, plan: ObjectsPlan) -> EksSch
     jobsets = JobSets(
         client=client, eks=server.cluster, cluster=plan.cluster, namespace=plan.namespace
     )
-    healthy: dict[str, Any] = {"nodegroup": {"scalingConfig": {"maxSize": 1}}}
+    healthy: dict[str, Any] = {
+        "nodegroup": {"scalingConfig": {"minSize": 0, "maxSize": 1, "desiredSize": 1}}
+    }
     eks = Mock(**{"describe_nodegroup.return_value": healthy})
     return EksScheduler(
         region=Region("us-west-2", {"eks": eks}.__getitem__),
         cluster=plan.cluster,
+        outputs={},
         eks_cluster="kube",
         node_group="group",
         image=IMAGE,

@@ -29,6 +29,12 @@ RECIPE = {
 }
 # Of what runs in the directory.
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin", "LC_ALL": "C.UTF-8"}
+# Shell command that sets the loopback device of a new network up, where iproute2 may be missing:
+# SIOCSIFFLAGS with IFF_UP, netdevice(7).
+LOOPBACK_UP = (
+    "python3 -c 'import fcntl, socket, struct; "
+    'fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh22x", b"lo", 1))\''
+)
 _DEVICES = ("null", "zero", "random", "urandom")
 _MERGED = ("bin", "lib", "lib64", "sbin")
 _FOLDERS = ("dev", "etc", "home/ubuntu", "opt", "proc", "root", "run", "sys", "tmp", "usr", "var")

@@ -9,12 +9,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from embedded_aws.plugins import Plugin, ProjectNeeds, Row, SpotNotice, WithdrawnType
+from embedded_aws.plugins import MetricAgent, Plugin, ProjectNeeds, Row, SpotNotice, WithdrawnType
 from trainshed.catalogue import all_regions, all_types, lookup, zones_offering
 from trainshed.catalogue.lookup import withdrawn_records
 from trainshed.errors import TrainshedError
 from trainshed.nodes.cells import AGENTS
 from trainshed.nodes.folders import SCRATCH, SPOT_NOTICE, UNFIT_MARK
+from trainshed.offline.agent import interval, send
 from trainshed.offline.boot_settings import mounts, read_settings
 from trainshed.offline.example_prices import example_products
 from trainshed.offline.huge_pages import huge_pages
@@ -57,8 +58,13 @@ class TrainshedPlugin(Plugin):
         }
 
     def boot_commands(self) -> dict[str, list[str]]:
-        """Return what boots plain EC2 nodes; those of AWS Batch run jobs without that."""
-        return {r"trainshed-\w+-ec2-.+": [sys.executable, "-m", "trainshed.offline.boot"]}
+        """Return what boots nodes; jobs of AWS Batch do not wait for that."""
+        boot = [sys.executable, "-m", "trainshed.offline.boot"]
+        return {r"trainshed-\w+-(ec2|ecs|eks-[0-9.]+)-.+": boot}
+
+    def metric_agents(self) -> dict[str, MetricAgent]:
+        """Return the CloudWatch agent's stand-in, which runs where a boot has configured it."""
+        return {r"trainshed-.+": MetricAgent(interval=interval, send=send)}
 
     def project_needs(self, folder: Path) -> ProjectNeeds:
         """Return the regions of the clusters in `clusters/`, and the last day with their types."""

@@ -117,7 +117,10 @@ def _dcgm(version: str) -> Contents:
 
 
 def _dcgm_exporter(version: str) -> Contents:
-    """The exporter, which no package enables. The unit is that of dcgm-exporter's repository."""
+    """The exporter, with the unit of dcgm-exporter's repository.
+
+    That a package enables its service is the custom of Debian; whether this one does is not known.
+    """
     counters = "/etc/dcgm-exporter/default-counters.csv"
     return Contents(
         files={
@@ -133,6 +136,7 @@ def _dcgm_exporter(version: str) -> Contents:
                 more="StandardOutput=append:/var/dcgm-exporter.log",
             ),
         },
+        after_install="systemctl enable nvidia-dcgm-exporter.service",
         requires=("datacenter-gpu-manager-4-core",),
     )
 

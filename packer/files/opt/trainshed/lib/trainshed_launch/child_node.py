@@ -14,7 +14,7 @@ from trainshed_launch.channel import ADDRESS, LONGEST, Channel, address_of
 from trainshed_launch.command import Nodes, node_command
 from trainshed_launch.errors import PEER_LOST, LaunchError
 from trainshed_launch.log import log
-from trainshed_launch.notice import Notices, seconds_left, write_deadline
+from trainshed_launch.notice import Notices, say_at_risk, seconds_left, write_deadline
 from trainshed_launch.process import Process
 from trainshed_launch.rendezvous import Rendezvous
 from trainshed_launch.sent_files import unpacked
@@ -195,8 +195,16 @@ class ChildNode:
         )
 
     async def _watch(self, channel: Channel) -> None:
-        """Tell the main node when EC2 takes this node back: it ends the job on all nodes."""
-        notice = await self._notices.wait()
+        """Tell the main node when EC2 takes this node back: it ends the job on all nodes.
+
+        And when EC2 may do so: who follows a job reads the log of its main node.
+        """
+
+        def at_risk() -> None:
+            say_at_risk("this node")
+            channel.send("at-risk")
+
+        notice = await self._notices.wait(at_risk)
         channel.send("notice", deadline=notice.deadline, why=notice.kind)
 
     def _leave(self, channel: Channel) -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from trainshed_launch.channel import ADDRESS, LONGEST, Channel
 from trainshed_launch.command import Nodes, mpi_environment, node_command, runs_on_main_only
 from trainshed_launch.errors import PEER_LOST, LaunchError
 from trainshed_launch.log import log, log_tail
-from trainshed_launch.notice import Notice, Notices, seconds_left, write_deadline
+from trainshed_launch.notice import Notice, Notices, say_at_risk, seconds_left, write_deadline
 from trainshed_launch.process import Process
 from trainshed_launch.rendezvous import Rendezvous
 from trainshed_launch.sent_files import unpacked
@@ -207,6 +208,8 @@ class MainNode:
                 child.runs.pop(message["number"]).set_result(message["code"])
             elif message["kind"] == "leaving":
                 child.leaving = True
+            elif message["kind"] == "at-risk":
+                say_at_risk(str(child))
             elif message["kind"] == "notice":
                 self._take(str(child), Notice(message["deadline"], message["why"]))
             self._changed.set()
@@ -277,7 +280,7 @@ class MainNode:
         return ranked
 
     async def _watch(self) -> None:
-        self._take("this node", await self._notices.wait())
+        self._take("this node", await self._notices.wait(partial(say_at_risk, "this node")))
 
     def _take(self, node: str, notice: Notice) -> None:
         """Note what EC2 has said of a node; the first that it takes back counts."""

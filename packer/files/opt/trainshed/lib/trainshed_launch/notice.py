@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from calendar import timegm
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -53,16 +53,19 @@ class Notices:
             return None
         return Notice(deadline, kind)
 
-    async def wait(self) -> Notice:
+    async def wait(self, at_risk: Callable[[], None]) -> Notice:
         """Wait until EC2 takes this node back; until then, it may be at risk.
 
         A node at risk may never be taken back, and the job would begin anew on the same nodes.
+
+        Args:
+            at_risk: is called once when it is.
         """
-        at_risk = False
+        told = False
         while (found := self.last()) is None or found.kind != INTERRUPTION:
-            if found and not at_risk:
-                log("EC2 may take this node back (a rebalance recommendation); the job goes on")
-                at_risk = True
+            if found and not told:
+                at_risk()
+                told = True
             await asyncio.sleep(_LOOK_SECONDS)
         return found
 
@@ -80,6 +83,11 @@ class Notices:
             end = time.strftime(TIME, time.gmtime(time.time() + NOTICE.total_seconds()))
             return replace(found, deadline=end) if drained else None
         return found
+
+
+def say_at_risk(node: str) -> None:
+    """Say in the log that EC2 may take a node back."""
+    log(f"EC2 may take {node} back (a rebalance recommendation); the job goes on")
 
 
 def ends_soon(environment: Mapping[str, str]) -> str:

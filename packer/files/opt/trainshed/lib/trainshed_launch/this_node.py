@@ -11,8 +11,8 @@ from trainshed_launch.notice import ends_soon
 from trainshed_launch.unfit import can_mark
 from trainshed_node.devices import device_problems
 from trainshed_node.errors import NodeError
-from trainshed_node.instance import Instance, this_instance
-from trainshed_node.settings import device_counts, read_settings
+from trainshed_node.instance import Instance, node_path, this_instance
+from trainshed_node.settings import SETTINGS, Settings, device_counts, read_settings
 
 # Of the entrypoint of our images.
 _PROBLEM = "TRAINSHED_PROBLEM"
@@ -20,6 +20,8 @@ _DEVICES = "TRAINSHED_DEVICES"
 _ACCELERATOR = "TRAINSHED_ACCELERATOR"
 _REGION = "AWS_REGION"
 _WITHOUT_DEVICES = ("", "cpu")
+# In a rehearsal: this node has lost the devices that the job definition counts on.
+_LOST_DEVICES = "/run/trainshed/lost-devices"
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,9 @@ def examine(environment: Mapping[str, str]) -> ThisNode:
     """
     try:
         # As the job definition says, or on a plain node its user data.
-        instance = this_instance(environment, environment.get(_REGION) or read_settings().region)
+        instance = this_instance(
+            environment, environment.get(_REGION) or _settings(environment).region
+        )
         if deadline := ends_soon(environment):
             said = f"EC2 takes it back at {deadline}"
             return ThisNode(said, PEER_LOST, False, instance)
@@ -82,8 +86,9 @@ def _expected_devices(environment: Mapping[str, str]) -> Mapping[str, int]:
     """
     stated = environment.get(_DEVICES)
     if stated is None:
-        return read_settings().devices
-    if environment.get(_ACCELERATOR, "") in _WITHOUT_DEVICES:
+        return _settings(environment).devices
+    has_none = environment.get(_ACCELERATOR, "") in _WITHOUT_DEVICES
+    if has_none and not node_path(environment, _LOST_DEVICES).exists():
         return {}
     try:
         document = json.loads(stated)
@@ -92,3 +97,8 @@ def _expected_devices(environment: Mapping[str, str]) -> Mapping[str, int]:
     if not isinstance(document, dict):
         raise NodeError(_DEVICES, f"must be a JSON object, not {stated}; correct it")
     return device_counts(document, _DEVICES)
+
+
+def _settings(environment: Mapping[str, str]) -> Settings:
+    """Return what the user data of this node says."""
+    return read_settings(node_path(environment, str(SETTINGS)))

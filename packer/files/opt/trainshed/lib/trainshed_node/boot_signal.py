@@ -47,7 +47,7 @@ def tell_failure(settings: Settings, error: str, log: Log) -> None:
     """Set the tag to `failed: ` and why, and count the failure."""
     if not settings.cluster:
         return
-    _tag(settings.region, f"failed: {error}", log)
+    tell_unfit(settings, error, log)
     failure = {
         "MetricName": _METRIC,
         "Dimensions": [{"Name": "Cluster", "Value": settings.cluster}],
@@ -56,6 +56,11 @@ def tell_failure(settings: Settings, error: str, log: Log) -> None:
     }
     arguments = ("--namespace", _NAMESPACE, "--metric-data", json.dumps([failure]))
     _call(settings.region, "cloudwatch", "put-metric-data", *arguments, log=log)
+
+
+def tell_unfit(settings: Settings, error: str, log: Log) -> None:
+    """Set the tag to `failed: ` and why: the node takes no job of plain EC2 nodes any more."""
+    _tag(settings.region, f"failed: {error}", log)
 
 
 def _signal(region: str, signals: Signal, log: Log) -> None:

@@ -70,22 +70,26 @@ class Settings:
         devices: how many of each kind of `DEVICES` the node must have; empty to check nothing.
         kubernetes: minor version of the cluster of EKS that the node joins, for instance `1.35`;
             empty for none.
+        monitoring: send the metrics of the cluster.
         scratch: assemble the instance store; off where something else owns it, such as nodeadm
             with `localStorage`.
         scratch_devices: device names of the volumes of EBS that scratch space is made of instead;
             empty for the instance store.
         mounts: shared storage to mount, in this order.
         signals: what to signal when the boot went well, if anything.
+        reserved: the node is in a Capacity Reservation or Capacity Block.
     """
 
     region: str
     cluster: str
     devices: Mapping[str, int]
     kubernetes: str
+    monitoring: bool
     scratch: bool
     scratch_devices: tuple[str, ...]
     mounts: tuple[Mount, ...]
     signals: Signal | None
+    reserved: bool
 
 
 def read_settings(path: Path = SETTINGS) -> Settings:
@@ -96,21 +100,21 @@ def read_settings(path: Path = SETTINGS) -> Settings:
     """
     document = read_object(path) if path.exists() else {}
     where = str(path)
-    known = {"region", "cluster", "devices", "kubernetes", "scratch", "scratch_devices", "signals"}
-    _only(document, known | _PARAMETERS.keys(), where)
-    scratch = document.get("scratch", True)
-    if not isinstance(scratch, bool):
-        raise NodeError(where, f"scratch must be true or false, not {scratch!r}; correct it")
+    known = {"region", "cluster", "devices", "kubernetes", "monitoring", "scratch", "signals"}
+    _only(document, {*known, "reserved", "scratch_devices", *_PARAMETERS}, where)
+    monitoring = _flag(document, "monitoring", where, default=False)
     calls = document.keys() & {"cluster", "signals", *_PARAMETERS}
     return Settings(
         region=text(document, "region", where) if calls else "",
-        cluster=text(document, "cluster", where) if "cluster" in document else "",
+        cluster=text(document, "cluster", where) if monitoring or "cluster" in document else "",
         devices=device_counts(_object(document, "devices", where) or {}, f"{where}: devices"),
         kubernetes=text(document, "kubernetes", where) if "kubernetes" in document else "",
-        scratch=scratch,
+        monitoring=monitoring,
+        scratch=_flag(document, "scratch", where, default=True),
         scratch_devices=_device_names(document, where),
         mounts=tuple(_mounts(document, where)),
         signals=_signal(document, where),
+        reserved=_flag(document, "reserved", where, default=False),
     )
 
 
@@ -183,6 +187,13 @@ def _object(document: dict[str, Any], key: str, where: str) -> dict[str, Any] | 
     if entry is not None and not isinstance(entry, dict):
         raise NodeError(where, f"{key} must be an object; correct it")
     return entry
+
+
+def _flag(document: dict[str, Any], key: str, where: str, *, default: bool) -> bool:
+    value = document.get(key, default)
+    if not isinstance(value, bool):
+        raise NodeError(where, f"{key} must be true or false, not {value!r}; correct it")
+    return value
 
 
 def _whole_number(entry: dict[str, Any], key: str, where: str) -> int:

@@ -1,0 +1,169 @@
+"""What the accelerators of this node do now, by the tool of their maker."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from trainshed_node.errors import NodeError
+from trainshed_node.neuron_metrics import PROGRAM
+from trainshed_node.system import run
+
+_TOOL_SECONDS = 10
+_MIB = 1024 * 1024
+# nvidia-smi's documentation, "--help-query-gpu".
+_NVIDIA = (
+    *("index", "utilization.gpu", "memory.used", "memory.total", "temperature.gpu", "power.draw"),
+    "ecc.errors.uncorrected.volatile.total",
+)
+# Intel's guide "System Management Interface Tool (hl-smi)": memory in MiB, power in watts.
+_HABANA = (
+    *("index", "utilization.aip", "memory.used", "memory.total", "temperature.aip", "power.draw"),
+    "ecc.errors.uncorrected.volatile.total",
+)
+# AWS Neuron documentation, "Neuron Monitor User Guide".
+_NEURON_CONFIG = {
+    "period": "1s",
+    "neuron_runtimes": [
+        {"tag_filter": ".*", "metrics": [{"type": "neuroncore_counters"}, {"type": "memory_used"}]}
+    ],
+    "system_metrics": [{"type": "neuron_hw_counters"}],
+}
+
+
+class Accelerator(NamedTuple):
+    """What one accelerator does; None where its tool does not say.
+
+    Attributes:
+        number: of the accelerator.
+        busy: percent of the time in which it computed.
+        used: MiB of its memory.
+        total: MiB of its memory in all.
+        celsius: its temperature.
+        watts: its power.
+        errors: uncorrectable errors of its memory: of Neuron within the second, of others since it
+            was reset.
+    """
+
+    number: int
+    busy: float | None
+    used: float | None
+    total: float | None
+    celsius: float | None
+    watts: float | None
+    errors: float | None
+
+
+def accelerators() -> Iterator[Accelerator]:
+    """Yield them, by the tool that the AMI has.
+
+    Raises:
+        NodeError: there is no such tool, or it does not answer.
+    """
+    for tool, read in _READERS.items():
+        if shutil.which(tool):
+            return read(tool)
+    names = ", ".join(dict.fromkeys(tool.rpartition("/")[2] for tool in _READERS))
+    raise NodeError("accelerators", f"none of {names} is there; use an AMI of trainshed")
+
+
+def _by_nvidia(tool: str) -> Iterator[Accelerator]:
+    return _by_query(tool, f"--query-gpu={','.join(_NVIDIA)}", "--format=csv,noheader,nounits")
+
+
+def _by_habana(tool: str) -> Iterator[Accelerator]:
+    return _by_query(tool, "-Q", ",".join(_HABANA), "-f", "csv,noheader,nounits")
+
+
+def _by_query(*command: str) -> Iterator[Accelerator]:
+    done = run(*command, timeout=_TOOL_SECONDS)
+    if not done.ok:
+        raise NodeError(command[0], f"{done.last_line}; replace the node if that stays")
+    for line in done.output.splitlines():
+        index, *values = (_number(value) for value in line.split(","))
+        if index is not None:
+            yield Accelerator(int(index), *values)
+
+
+def _number(value: str) -> float | None:
+    """Return a number; None for what a device does not have, such as `[N/A]`."""
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _by_neuron(tool: str) -> Iterator[Accelerator]:
+    report = _neuron_report(tool)
+    hardware = report["neuron_hardware_info"]
+    cores = hardware["neuroncore_per_device_count"]
+    busy, used, errors = dict[int, float](), dict[int, float](), dict[int, int]()
+    for runtime in report.get("neuron_runtime_data") or ():
+        for core, counters in _of(runtime, "report", "neuroncore_counters", "neuroncores_in_use"):
+            device = int(core) // cores
+            busy[device] = busy.get(device, 0) + counters["neuroncore_utilization"] / cores
+        for core, kinds in _of(
+            *(runtime, "report", "memory_used", "neuron_runtime_used_bytes"),
+            *("usage_breakdown", "neuroncore_memory_usage"),
+        ):
+            device = int(core) // cores
+            used[device] = used.get(device, 0) + sum(kinds.values()) / _MIB
+    system = report.get("system_data") or {}
+    for device in (system.get("neuron_hw_counters") or {}).get("neuron_devices") or ():
+        errors[device["neuron_device_index"]] = (
+            device["mem_ecc_uncorrected"] + device["sram_ecc_uncorrected"]
+        )
+    for index in range(hardware["neuron_device_count"]):
+        yield Accelerator(
+            number=index,
+            # A core that no runtime uses is not in the report.
+            busy=round(busy.get(index, 0), 1),
+            used=round(used.get(index, 0)),
+            total=hardware["neuron_device_memory_size"] // _MIB,
+            celsius=None,
+            watts=None,
+            errors=errors.get(index),
+        )
+
+
+def _neuron_report(tool: str) -> Mapping[str, Any]:
+    """Return the first report of neuron-monitor, which does not end by itself."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as config:
+        json.dump(_NEURON_CONFIG, config)
+        config.flush()
+        # `timeout` ends it also where it prints nothing. It is not waited for: what hangs in a
+        # driver does not end.
+        running = subprocess.Popen(
+            ["timeout", str(_TOOL_SECONDS), tool, "-c", config.name],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        line = running.stdout.readline() if running.stdout else ""
+        running.terminate()
+    if not line:
+        raise NodeError(tool, f"no report within {_TOOL_SECONDS} seconds; run it by hand")
+    report: Mapping[str, Any] = json.loads(line)
+    if problem := report["neuron_hardware_info"].get("error"):
+        raise NodeError(tool, f"{problem}; replace the node if that stays")
+    return report
+
+
+def _of(document: Mapping[str, Any], *keys: str) -> Iterator[tuple[str, Any]]:
+    """Yield what is below these keys; nothing where a group has an error instead."""
+    for key in keys:
+        document = document.get(key) or {}
+    yield from document.items()
+
+
+_READERS: Mapping[str, Callable[[str], Iterator[Accelerator]]] = {
+    "nvidia-smi": _by_nvidia,
+    "hl-smi": _by_habana,
+    str(PROGRAM): _by_neuron,
+    "neuron-monitor": _by_neuron,
+}
