@@ -24,15 +24,25 @@ from trainshed_constructs.custom_resources.failed_boot_limit.construct import (
     suspend_launches,
     suspend_node_group,
 )
+from trainshed_constructs.custom_resources.idle_nodes.construct import IdleNodes
+from trainshed_constructs.custom_resources.job_ender.construct import JobEnder
 from trainshed_constructs.custom_resources.network_guard.construct import NetworkGuard
 from trainshed_constructs.custom_resources.new_repository_name.construct import NewRepositoryName
 from trainshed_constructs.custom_resources.pinned_ami.construct import PinnedAmi
 from trainshed_constructs.custom_resources.replacement_guard.construct import ReplacementGuard
+from trainshed_constructs.custom_resources.scaling_group_name.construct import ScalingGroupName
 from trainshed_constructs.custom_resources.unprotect_on_rollback.construct import (
     UnprotectOnRollback,
 )
 from trainshed_constructs.encrypt_with_key import encrypt_with_key
 from trainshed_constructs.errors import ConstructError
+from trainshed_constructs.guard.cluster_budget import ClusterBudget
+from trainshed_constructs.guard.node_schedules import NodeSchedules
+from trainshed_constructs.guard.node_switch import (
+    switch_environment,
+    switch_group,
+    switch_node_group,
+)
 from trainshed_constructs.kubernetes.add_ons import AddOns
 from trainshed_constructs.kubernetes.bootstrap_script import add_bootstrap_script
 from trainshed_constructs.kubernetes.control_plane import EksControlPlane
@@ -40,6 +50,9 @@ from trainshed_constructs.kubernetes.node_config import add_node_config
 from trainshed_constructs.kubernetes.node_group import AcceleratorNodes, SystemNodes
 from trainshed_constructs.kubernetes.pod_identity import JobIdentity
 from trainshed_constructs.kubernetes.pod_logs import PodLogs
+from trainshed_constructs.monitoring.cluster_monitoring import ClusterMonitoring
+from trainshed_constructs.monitoring.cluster_topic import ClusterTopic
+from trainshed_constructs.monitoring.timed_messages import TimedMessages
 from trainshed_constructs.network.efa_security_group import EfaSecurityGroup
 from trainshed_constructs.network.existing_network import ExistingNetwork
 from trainshed_constructs.network.tcp_security_group import TcpSecurityGroup
@@ -62,7 +75,10 @@ __all__ = [
     "BatchSpotNode",
     "CachedBases",
     "CapacityGroup",
+    "ClusterBudget",
+    "ClusterMonitoring",
     "ClusterPlacementGroup",
+    "ClusterTopic",
     "ConstructError",
     "ContainerImageNotice",
     "DataBucket",
@@ -79,6 +95,8 @@ __all__ = [
     "ExistingOpenZfs",
     "FailedBootLimit",
     "FirstBoot",
+    "IdleNodes",
+    "JobEnder",
     "JobIdentity",
     "LustreFileSystem",
     "LustreSecurityGroup",
@@ -86,12 +104,15 @@ __all__ = [
     "NewRepositoryName",
     "NfsSecurityGroup",
     "NodeRole",
+    "NodeSchedules",
     "OpenZfsFileSystem",
     "PinnedAmi",
     "PodLogs",
     "ReplacementGuard",
+    "ScalingGroupName",
     "SystemNodes",
     "TcpSecurityGroup",
+    "TimedMessages",
     "TrainingNetwork",
     "TrainingRepository",
     "UnprotectOnRollback",
@@ -105,4 +126,7 @@ __all__ = [
     "prefix_role_names",
     "suspend_launches",
     "suspend_node_group",
+    "switch_environment",
+    "switch_group",
+    "switch_node_group",
 ]

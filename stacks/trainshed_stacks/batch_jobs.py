@@ -45,7 +45,11 @@ def add_batch(
             waits_for_window=bool(cluster.capacity.calendar),
         )
         if plan.multi_node
-        else partial(BatchSpotNode, keeps_node=cluster.nodes.min == 1)
+        else partial(
+            BatchSpotNode,
+            other_types=[each.name for each in cluster.capacity.other_types],
+            keeps_node=cluster.nodes.min == 1,
+        )
     )
     batch = construct(
         stack,

@@ -8,12 +8,25 @@ from trainshed.orchestrators.ec2.plan import Ec2Plan
 from trainshed.orchestrators.eks.plan import EksPlan
 from trainshed.plan import ClusterPlan, Fleet, make_plan
 from trainshed.spec import ClusterSpec
-from trainshed_constructs import AcceleratorNodes, BatchMultiNode, BatchSpotNode, Ec2Cluster
+from trainshed_constructs import (
+    AcceleratorNodes,
+    BatchMultiNode,
+    BatchSpotNode,
+    Ec2Cluster,
+    ScalingGroupName,
+    switch_environment,
+    switch_group,
+    switch_node_group,
+)
+from trainshed_constructs.guard.node_switch import NodeSwitch
 from trainshed_stacks.batch_jobs import add_batch
 from trainshed_stacks.ec2_jobs import add_ec2
 from trainshed_stacks.eks_jobs import add_eks
 from trainshed_stacks.findings import add_findings
+from trainshed_stacks.guard import add_guard
+from trainshed_stacks.monitoring import add_monitoring
 from trainshed_stacks.node_launch import NodeLaunch
+from trainshed_stacks.notifications import notification_topic
 from trainshed_stacks.owned_stack import OwnedStack
 from trainshed_stacks.shared import SharedStacks
 
@@ -27,6 +40,7 @@ class TrainClusterStack(OwnedStack):
 
     Attributes:
         orchestrator: what starts the jobs.
+        topic_arn: ARN of the SNS topic for people; None when nobody is told.
 
     Example::
 
@@ -69,18 +83,52 @@ class TrainClusterStack(OwnedStack):
             description=f"Training cluster of {plan.instance.name}",
         )
         network = shared.network(plan)
+        self.topic_arn = notification_topic(self, plan)
         self.orchestrator: BatchSpotNode | BatchMultiNode | Ec2Cluster | AcceleratorNodes
+        switch: NodeSwitch | None = None
+        queue_arn = scaling_group = None
         match plan.jobs:
             case BatchPlan() as batch:
-                self.orchestrator = add_batch(self, NodeLaunch(self, plan, network), batch)
+                started = add_batch(self, NodeLaunch(self, plan, network), batch)
+                switch = switch_environment(
+                    started.compute_environment_arn,
+                    min_vcpus=plan.nodes.min * batch.container.vcpus,
+                )
+                queue_arn = started.job_queue_arn
+                self.orchestrator = started
             case Ec2Plan() as ec2:
                 launch = NodeLaunch(self, plan, network, signals=Ec2Cluster.GROUP_ID)
-                self.orchestrator = add_ec2(self, launch, ec2)
+                group = add_ec2(self, launch, ec2)
+                switch = switch_group(group.group_name, nodes=plan.nodes.max)
+                self.orchestrator = group
             case EksPlan() as eks:
                 control_plane = shared.control_plane(plan)
                 assert control_plane
                 launch = NodeLaunch(self, plan, network, groups=[control_plane.nodes_group(self)])
-                self.orchestrator = add_eks(self, launch, eks, control_plane)
+                nodes = add_eks(self, launch, eks, control_plane)
+                switch = switch_node_group(
+                    eks.control_plane.name,
+                    nodes.group.attr_nodegroup_name,
+                    nodes.group.attr_arn,
+                    nodes=plan.nodes.max,
+                )
+                if plan.monitoring:
+                    scaling_group = ScalingGroupName(
+                        self,
+                        "GroupName",
+                        cluster_name=eks.control_plane.name,
+                        node_group=nodes.group,
+                    ).group_name
+                self.orchestrator = nodes
+        if switch:
+            add_guard(self, plan, switch, self.topic_arn, queue_arn)
+        add_monitoring(
+            self,
+            plan,
+            topic_arn=self.topic_arn,
+            queue_arn=queue_arn,
+            scaling_group=scaling_group,
+        )
         # The network, too: of an existing VPC nothing is imported, and jobs need its rules.
         upstreams = (
             *(shared.prerequisites(plan), network, *shared.storages(plan)),

@@ -55,6 +55,7 @@ def add_ec2(stack: cdk.Stack, launch: NodeLaunch, plan: Ec2Plan) -> Ec2Cluster:
         instance_types=[cluster.instance.name, *others] if others else (),
         spot=cluster.capacity.kind is CapacityKind.SPOT,
         max_price=cluster.capacity.max_price,
+        metrics=cluster.monitoring,
     )
     # The creation of the group lasts until its nodes have booted: it counts those that fail, too.
     ec2.group.node.add_dependency(limit)

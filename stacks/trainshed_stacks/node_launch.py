@@ -68,9 +68,11 @@ class NodeLaunch:
             cluster=plan.name,
             devices=plan.devices,
             kubernetes=plan.jobs.control_plane.version.name if plan.jobs.control_plane else None,
+            monitoring=plan.monitoring,
             mounts=plan.mounts,
             scratch_devices=self._scratch_volumes.device_names if self._scratch_volumes else (),
             signals=signals,
+            reserved=plan.capacity.target is not None,
         )
         self.image_id = self._image_id()
 

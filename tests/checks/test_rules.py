@@ -1,7 +1,7 @@
 """Rules on interfaces, networks, zones, capacity, quotas and addresses: the nearest silent case."""
 
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -13,7 +13,17 @@ from trainshed.plan import Fleet
 
 Planned = Callable[..., Fleet]
 
-TOPICS = ("TS-ADR", "TS-CAP", "TS-EFA", "TS-NET-003", "TS-QUO", "TS-ZON-003", "TS-ZON-004")
+TOPICS = (
+    "TS-ADR",
+    "TS-CAP",
+    "TS-EFA",
+    "TS-GRD",
+    "TS-MON",
+    "TS-NET-003",
+    "TS-QUO",
+    "TS-ZON-003",
+    "TS-ZON-004",
+)
 EXISTING = "vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0"
 BLOCK_GROUP = (
     "zone: usw2-az4\n"
@@ -92,6 +102,12 @@ SILENT = {
     "TS-EFA-003": text("p4d.24xlarge"),
     "TS-EFA-004": text("p5.48xlarge", more=", interfaces: batch-mnp"),
     "TS-EFA-014": text("g5.4xlarge", nodes="{max: 1}"),
+    "TS-GRD-001": text(added='guard: {expires: "2126-12-31T18:00Z"}'),
+    "TS-GRD-002": text(
+        added='notify: [ml@example.com]\nguard: {expires: "2126-12-31T18:00Z"}',
+    ),
+    "TS-GRD-003": text(added="notify: [ml@example.com]"),
+    "TS-MON-001": text(added="monitoring: false"),
     "TS-NET-003": text(added="network: {cidr: 10.20.0.0/16}"),
     "TS-QUO-001": text(added=BLOCK),
     "TS-QUO-002": text(added=f"network: {{{EXISTING}}}"),
@@ -457,6 +473,18 @@ def test_a_window_is_over_on_the_day_after_it_ends(
     found = of_rule(fleet(text(added=windows(*TWO))), "TS-CAP-017")
 
     assert [each.remedy.partition(";")[0] for each in found] == over
+
+
+@pytest.mark.parametrize(("second", "expired"), [(-1, False), (0, True)])
+def test_a_cluster_expires_at_its_time_of_the_day(
+    fleet: Planned, monkeypatch: pytest.MonkeyPatch, second: int, expired: bool
+) -> None:
+    at = datetime(2126, 12, 31, 18, tzinfo=UTC)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(at.timestamp()) + second))
+
+    found = of_rule(fleet(text(added='guard: {expires: "2126-12-31T18:00Z"}')), "TS-GRD-001")
+
+    assert bool(found) is expired
 
 
 def test_a_calendar_of_the_past_is_an_error(fleet: Planned) -> None:

@@ -20,6 +20,7 @@ HEAD = "name: Example\nregion: us-west-2\n"
 TRN1 = HEAD + "instance: {type: trn1.32xlarge}\n"
 TRN1_16 = HEAD + "instance: {type: trn1.32xlarge, nodes: {max: 16}}\n"
 P4D = HEAD + "instance: {type: p4d.24xlarge}\n"
+G6E = HEAD + "instance: {type: g6e.8xlarge}\n"
 P5 = HEAD + "instance: {type: p5.48xlarge}\n"
 P3DN = HEAD + "instance: {type: p3dn.24xlarge}\n"
 DL1 = HEAD + "instance: {type: dl1.24xlarge}\n"
@@ -125,6 +126,26 @@ def test_what_aws_batch_keeps_and_tries_again(found: Found, text: str, rules: li
 )
 def test_what_a_change_of_the_nodes_does_to_jobs(found: Found, text: str, rules: list[str]) -> None:
     assert found(text, "TS-JOB") == rules
+
+
+@pytest.mark.parametrize(
+    ("capacity", "named"),
+    [
+        pytest.param("", True, id="on-demand"),
+        pytest.param("capacity: {spot: {}}\n", True, id="spot"),
+        pytest.param("capacity: {reservation: cr-01234567}\n", False, id="reservation"),
+    ],
+)
+def test_new_nodes_beside_the_old_ones_are_a_remedy_where_there_is_capacity_for_both(
+    planned: Callable[[str], ClusterPlan], capacity: str, named: bool
+) -> None:
+    plan = planned(f"{TRN1}{capacity}job: {{timeout_hours: 121}}")
+
+    remedies = [each.remedy for each in judge(plan) if each.rule in {"TS-JOB-001", "TS-JOB-028"}]
+
+    assert len(remedies) == 2
+    for remedy in remedies:
+        assert ("trainshed apply Example --blue-green" in remedy) == named
 
 
 @pytest.mark.parametrize(
@@ -458,6 +479,12 @@ def test_images_that_nodes_may_not_get(
         (P4D, "{tag: 2.10.0-cu130}", []),
         (P5, "{uri: 'nvcr.io/nvidia/cuda:11.7.1-devel-ubuntu22.04'}", ["TS-SW-006"]),
         (P5, "{uri: 'nvcr.io/nvidia/cuda:11.8.0-devel-ubuntu22.04'}", []),
+        (G6E, "{tag: 2.7.0-cu126}", []),
+        (
+            f"{G6E}capacity: {{spot: {{}}, instance_types: [g6e.8xlarge, g7e.8xlarge]}}\n",
+            "{tag: 2.7.0-cu126}",
+            ["TS-SW-006"],
+        ),
         (P4D, "{tag: cuda13.0-efa1.50.0}", []),
         (P4D, "{tag: cuda13.0-efa1.51.0}", ["TS-SW-007"]),
         (with_ami("p4d.24xlarge", "candidate"), "{tag: cuda13.0-efa1.51.0}", []),

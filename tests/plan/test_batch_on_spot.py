@@ -9,6 +9,7 @@ from trainshed.interfaces import InterfaceProfile
 from trainshed.nodes.folders import SPOT
 from trainshed.orchestrators import Orchestrator, traits
 from trainshed.orchestrators.batch.parts import planned_parts
+from trainshed.parts.nodes import nodes_part
 from trainshed.plan import ClusterPlan, make_plan
 from trainshed.spec import ClusterSpec, SpecError
 
@@ -108,6 +109,19 @@ def test_it_needs_no_rules_of_the_default_security_group() -> None:
     with pytest.raises(SpecError, match="only multi-node jobs of AWS Batch use it, and on Spot"):
         plan(zone="usw2-az4", network=network)
     assert plan(zone="usw2-az4", network=VPC).network.default_security_group_id is None
+
+
+def test_its_container_fits_on_the_smallest_of_several_types() -> None:
+    types = ["g6e.8xlarge", "g6.8xlarge"]
+
+    several = plan(types[0], capacity={"spot": {}, "instance_types": types})
+
+    smallest = plan(types[1])
+    assert batch_of(several).container == batch_of(smallest).container
+    [row] = [each for each in several.decisions if each.field == "container memory"]
+    assert row.reason.endswith("; of g6.8xlarge, which has the least")
+    [fact] = [each for each in nodes_part(several).facts if each.name == "instance type"]
+    assert fact.value == "g6e.8xlarge, else g6.8xlarge"
 
 
 def test_only_one_node_of_aws_batch_is_on_spot() -> None:

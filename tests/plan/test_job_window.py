@@ -19,6 +19,7 @@ def window(number: int, begins: datetime, ends: datetime, *, block: bool = True)
         is_block=block,
         begins_at=begins,
         ends_at=ends,
+        ends_early=timedelta(minutes=30 if block else 0),
     )
 
 

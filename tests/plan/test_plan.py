@@ -147,8 +147,7 @@ WRONG = {
     "several types with AWS Batch": (
         text("p4d.24xlarge", added="capacity: {instance_types: [p4d.24xlarge, p4de.24xlarge]}"),
         "a.yaml:4: capacity.instance_types: a multi-node job definition of AWS Batch names one "
-        "instance type, for all of its nodes, and clusters on one Spot node are planned alike; use "
-        "orchestrator ec2 or eks",
+        "instance type, for all of its nodes; use orchestrator ec2 or eks",
     ),
     "another type that is first": (
         types("p4de.24xlarge, p4d.24xlarge"),

@@ -18,11 +18,13 @@ from trainshed.spec import (
     OpenZfsSpec,
     TrainingSpec,
 )
+from trainshed.spec.guard import BudgetSpec
 
 # Of these nothing is left to decide when a plan has them; LustreSpec brings its link to S3.
 RESOLVED = {
     BucketGrant,
     BucketSpec,
+    BudgetSpec,
     EfsSpec,
     FindingsSpec,
     LustreSpec,

@@ -124,7 +124,15 @@ WRONG = {
     "mapping for a text": ("owner: {a: b}", "owner: a mapping is not text"),
     "text for a number": (
         "job: {attempts: '3'}",
-        "job.attempts: '3' is not a whole number",
+        "job.attempts: '3' is not a whole number: leave the quotes out",
+    ),
+    "entries of which none is a number": (
+        "guard: {budget: {monthly_usd: 500, at_percent: [50.5]}}\nnotify: [a@example.com]",
+        "guard.budget.at_percent.0: 50.5 is not a whole number",
+    ),
+    "no entries": (
+        "guard: {budget: {monthly_usd: 500, at_percent: []}}\nnotify: [a@example.com]",
+        "guard.budget.at_percent: is empty; give it at least one entry",
     ),
     "true for a number": ("job: {attempts: true}", "job.attempts: true is not a whole number"),
     "fraction": (

@@ -91,6 +91,18 @@ def test_the_environment_asks_for_one_node_on_spot_at_the_price_of_the_day(
     )
 
 
+def test_several_types_are_tried_in_their_order_as_far_as_capacity_lets_it() -> None:
+    template_of(other_types=["p4de.24xlarge"]).has_resource_properties(
+        ENVIRONMENT,
+        {
+            "ComputeResources": {
+                "AllocationStrategy": "SPOT_CAPACITY_OPTIMIZED_PRIORITIZED",
+                "InstanceTypes": ["p4d.24xlarge", "p4de.24xlarge"],
+            }
+        },
+    )
+
+
 def test_a_node_may_be_kept_while_no_job_runs() -> None:
     template_of(keeps_node=True).has_resource_properties(
         ENVIRONMENT, {"ComputeResources": {"MinvCpus": 96, "MaxvCpus": 96}}
@@ -142,6 +154,7 @@ def test_a_job_waits_for_a_node_as_long_as_it_takes_unless_a_limit_is_given(
             {"capacity_wait": Duration.minutes(5)}, "capacity_wait is 300 seconds", id="wait"
         ),
         pytest.param({"instance_type": "p4d"}, "'p4d' is not one type", id="type"),
+        pytest.param({"other_types": ["p4de"]}, "'p4de' is not one type", id="other-type"),
         pytest.param(
             {"container": replace(CONTAINER, environment={"AWS_BATCH_X": "1"})},
             "AWS Batch sets variables that start with AWS_BATCH itself: AWS_BATCH_X",

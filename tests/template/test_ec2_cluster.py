@@ -117,7 +117,9 @@ def test_the_group_is_of_an_exact_size_in_one_subnet_and_all_its_nodes_boot(
     assert len(properties["VPCZoneIdentifier"]) == 1
     assert group["CreationPolicy"] == {"ResourceSignal": {"Count": 4, "Timeout": "PT45M"}}
     # A deployment ends no node, but for a smaller size; jobs get the oldest nodes.
-    assert "UpdatePolicy" not in group
+    # Nor does it start nodes that were stopped.
+    policy = {"IgnoreUnmodifiedGroupSizeProperties": True}
+    assert group["UpdatePolicy"] == {"AutoScalingScheduledAction": policy}
     assert properties["TerminationPolicies"] == ["NewestInstance"]
     # The first node boots when its role may do all that it needs.
     policies = [

@@ -110,11 +110,11 @@ def test_the_program_of_the_ami_understands_its_configuration(node: Node) -> Non
     )
 
     assert read.stdout.strip() == (
-        "Settings(region='us-west-2', cluster='', devices={}, kubernetes='', scratch=True, "
-        "scratch_devices=(), mounts=(Mount(kind='lustre', path='/fsx', "
+        "Settings(region='us-west-2', cluster='', devices={}, kubernetes='', monitoring=False, "
+        "scratch=True, scratch_devices=(), mounts=(Mount(kind='lustre', path='/fsx', "
         "parameters={'dns_name': '/trainshed/lustre/train/dns-name', "
         "'mount_name': '/trainshed/lustre/train/mount-name'}, wait_seconds=1800, "
-        "efa_interfaces=0),), signals=None)"
+        "efa_interfaces=0),), signals=None, reserved=False)"
     )
 
 
@@ -122,7 +122,12 @@ def test_the_ami_learns_whose_node_it_is_on_and_which_devices_that_must_have(
     tmp_path: Path,
 ) -> None:
     node = configured(
-        tmp_path, cluster="Train", devices={"efa": 8, "neuron": 16}, kubernetes="1.35"
+        tmp_path,
+        cluster="Train",
+        devices={"efa": 8, "neuron": 16},
+        kubernetes="1.35",
+        monitoring=True,
+        reserved=True,
     )
     node.bake()
     node.boot()
@@ -133,7 +138,8 @@ def test_the_ami_learns_whose_node_it_is_on_and_which_devices_that_must_have(
 
     assert read.stdout.strip() == (
         "Settings(region='us-west-2', cluster='Train', devices={'efa': 8, 'neuron': 16}, "
-        "kubernetes='1.35', scratch=True, scratch_devices=(), mounts=(), signals=None)"
+        "kubernetes='1.35', monitoring=True, scratch=True, scratch_devices=(), mounts=(), "
+        "signals=None, reserved=True)"
     )
 
 

@@ -18,8 +18,16 @@ LONGEST = 4096
 ADOPTING = """
 name: AdoptingCluster
 region: us-west-2
-instance: {type: trn1.32xlarge}
+instance: {type: trn1.32xlarge, nodes: {min: 1}}
 storage: {lustre: {existing: fs-0123456789abcdef0}, efs: {existing: fs-0123456789abcdef1}}
+guard: {expires: "2126-12-31T18:00Z", idle: {action: scale-down}}
+"""
+KUBE = """
+name: KubeCluster
+region: us-west-2
+orchestrator: eks
+instance: {type: trn1.32xlarge}
+kubernetes: {version: "1.35"}
 """
 
 
@@ -27,11 +35,13 @@ storage: {lustre: {existing: fs-0123456789abcdef0}, efs: {existing: fs-012345678
 def inline(
     synthesise: Callable[[Fleet], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> set[str]:
-    """The inline Python of every shipped cluster and example, and of a file system that exists."""
-    adopting = tmp_path_factory.mktemp("adopting") / "adopting.yaml"
-    adopting.write_text(ADOPTING)
+    """The inline Python of every shipped cluster and example, and of clusters with the rest."""
+    folder = tmp_path_factory.mktemp("clusters")
+    others = {folder / "adopting.yaml": ADOPTING, folder / "kube.yaml": KUBE}
+    for path, text in others.items():
+        path.write_text(text)
     shipped = sorted((ROOT / "clusters").glob("*.yaml"))
-    files = [*shipped, ROOT / "examples/existing-network.yaml", adopting]
+    files = [*shipped, ROOT / "examples/existing-network.yaml", *others]
     return {
         resource["Properties"]["Code"]["ZipFile"]
         for path in synthesise(load_fleet(files)).glob("*.template.json")

@@ -35,6 +35,7 @@ PLAIN = {
     "region": REGION,
     "orchestrator": "ec2",
     "instance": {"type": "trn1.32xlarge", "nodes": {"max": 2}},
+    "notify": ["ml-platform@example.com"],
 }
 # A property of these names, wherever it stands in a type's schema, takes a key.
 _TAKES_A_KEY = re.compile(r'"(Kms\w*|EncryptionKey)": \{')

@@ -214,8 +214,12 @@ def test_nodes_that_fail_to_boot_are_replaced_a_bounded_number_of_times(
     assert f"minvCpus={computes['MinvCpus']}" in json.dumps(function["UNDO"])
     # The tag by which it knows its nodes.
     assert function["CLUSTER"] == computes["Tags"]["trainshed:cluster"]
-    [rule] = resources(template, "AWS::Events::Rule")
-    assert rule["Properties"]["EventPattern"]["source"] == ["aws.ec2"]
+    [rule] = [
+        each["Properties"]
+        for each in resources(template, "AWS::Events::Rule")
+        if "Function" in [target["Id"] for target in each["Properties"].get("Targets", [])]
+    ]
+    assert rule["EventPattern"]["source"] == ["aws.ec2"]
 
 
 @pytest.mark.parametrize("suffix", ["Storage", "Containers"])

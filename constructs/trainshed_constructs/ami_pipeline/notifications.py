@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from aws_cdk import aws_events as events
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
-from aws_cdk import aws_sns as sns
 from constructs import Construct
+
+from trainshed_constructs.monitoring.topic import encrypted_topic, let_publish
 
 # CodeBuild user guide, "Build notifications input format reference".
 _ENDED = ["FAILED", "FAULT", "STOPPED", "SUCCEEDED", "TIMED_OUT"]
@@ -38,9 +38,7 @@ class BuildNotifications(Construct):
             addresses: e-mail addresses; each confirms its subscription once.
         """
         super().__init__(scope, construct_id)
-        self.topic = sns.Topic(
-            self, "Topic", master_key=key, enforce_ssl=True, display_name="AMI builds"
-        )
+        self.topic = encrypted_topic(self, display_name="AMI builds", key=key, addresses=addresses)
         # L1: the L2 targets come in one module that loads every service which can be one.
         events.CfnRule(
             self,
@@ -66,30 +64,4 @@ class BuildNotifications(Construct):
                 )
             ],
         )
-        # No conditions: EventBridge gives SNS nothing to compare, so that a statement with one
-        # would drop every message in silence (EventBridge user guide, "Amazon SNS permissions").
-        event_bridge = iam.ServicePrincipal("events.amazonaws.com")
-        self.topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                sid="BuildsEnded",
-                principals=[event_bridge],
-                actions=["sns:Publish"],
-                resources=[self.topic.topic_arn],
-            )
-        )
-        key.add_to_resource_policy(
-            iam.PolicyStatement(
-                sid="BuildsEnded",
-                principals=[event_bridge],
-                actions=["kms:Decrypt", "kms:GenerateDataKey*"],
-                resources=["*"],
-            )
-        )
-        for number, address in enumerate(addresses):
-            sns.CfnSubscription(
-                self,
-                f"Address{number}",
-                topic_arn=self.topic.topic_arn,
-                protocol="email",
-                endpoint=address,
-            )
+        let_publish(self.topic, key, sid="BuildsEnded", service="events.amazonaws.com")

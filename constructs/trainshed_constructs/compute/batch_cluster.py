@@ -47,8 +47,8 @@ class BatchCluster(Construct):
     - No security groups: the launch template's interfaces carry them, and AWS Batch refuses both
       ("Either compute environment Security Groups or Network Interfaces in Launch template are
       exclusively allowed").
-    - One subnet, so one zone; one instance type; an explicit launch template version, so that a
-      new one reaches the compute environment; an explicit Amazon Linux 2023 image type, because
+    - One subnet, so one zone; an explicit launch template version, so that a new one reaches the
+      compute environment; an explicit Amazon Linux 2023 image type, because
       AWS Batch blocks new environments of its Amazon Linux 2 images since June 2026.
     - No names, so that CloudFormation can replace what it must; outputs give users the ARNs.
     - CDK tags go to the instances. They do not go on the compute environment itself: its tags can
@@ -77,7 +77,7 @@ class BatchCluster(Construct):
         subnet: ec2.ISubnet,
         launch_template_id: str,
         launch_template_version: str,
-        instance_type: str,
+        instance_types: Sequence[str],
         nodes: NodeRange,
         container: ContainerPlan,
         image_type: str,
@@ -99,7 +99,7 @@ class BatchCluster(Construct):
             subnet: private subnet of the nodes, in the zone that offers the type.
             launch_template_id: template that carries the network interfaces.
             launch_template_version: its number, never `$Default` or `$Latest`.
-            instance_type: the one type of the nodes.
+            instance_types: those that nodes may have, in order of preference.
             nodes: fewest and most nodes.
             container: what the container of one node gets.
             image_type: AWS Batch's `imageType`: ECS_AL2023 or ECS_AL2023_NVIDIA.
@@ -122,7 +122,7 @@ class BatchCluster(Construct):
         wait_seconds = None if capacity_wait is None else int(capacity_wait.to_seconds())
         update_minutes = update_timeout.to_minutes() if update_timeout else LONGEST_UPDATE_MINUTES
         problems = (
-            *_environment_problems(launch_template_version, instance_type, image_type),
+            *_environment_problems(launch_template_version, instance_types, image_type),
             *_job_problems(attempts, self.timeout_seconds, update_minutes, container),
             *_queue_problems(wait_seconds),
         )
@@ -168,7 +168,7 @@ class BatchCluster(Construct):
             compute_resources=_Environment.ComputeResourcesProperty(
                 type=kind.type,
                 allocation_strategy=kind.allocation_strategy,
-                instance_types=[instance_type],
+                instance_types=[*instance_types],
                 minv_cpus=nodes.min * container.vcpus,
                 maxv_cpus=nodes.max * container.vcpus,
                 subnets=[subnet.subnet_id],
@@ -207,18 +207,21 @@ def _queue_problems(wait_seconds: int | None) -> Iterator[str]:
         yield f"capacity_wait is {wait_seconds} seconds; AWS Batch takes 600 to 86400"
 
 
-def _environment_problems(version: str, instance_type: str, image_type: str) -> Iterator[str]:
+def _environment_problems(
+    version: str, instance_types: Sequence[str], image_type: str
+) -> Iterator[str]:
     if not Token.is_unresolved(version) and not version.isdigit():
         yield (
             f"launch template version {version!r} would not follow the template: AWS Batch looks "
             "at it again only when something else changes; give the number "
             "(CfnLaunchTemplate.attr_latest_version_number)"
         )
-    if "." not in instance_type and not Token.is_unresolved(instance_type):
-        yield (
-            f"instance type {instance_type!r} is not one type, and a job definition is made for "
-            "one; name it with its size, for instance p4d.24xlarge"
-        )
+    for instance_type in instance_types:
+        if "." not in instance_type and not Token.is_unresolved(instance_type):
+            yield (
+                f"instance type {instance_type!r} is not one type, and a job definition is made "
+                "for the whole of a node; name it with its size, for instance p4d.24xlarge"
+            )
     if image_type not in _IMAGE_TYPES:
         yield (
             f"image type {image_type!r} is not one of new environments (allowed: "

@@ -139,7 +139,7 @@ class BatchMultiNode(BatchCluster):
             subnet=subnet,
             launch_template_id=launch_template_id,
             launch_template_version=launch_template_version,
-            instance_type=instance_type,
+            instance_types=[instance_type],
             nodes=nodes,
             container=container,
             image_type=image_type,

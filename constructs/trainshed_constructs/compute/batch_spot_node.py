@@ -1,6 +1,7 @@
 """AWS Batch with one node on Spot: compute environment, queue and job definition."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from aws_cdk import Duration
 from aws_cdk import aws_ec2 as ec2
@@ -22,6 +23,10 @@ _SPOT = EnvironmentKind(
     allocation_strategy="SPOT_PRICE_CAPACITY_OPTIMIZED",
     in_place=True,
 )
+# AWS Batch API reference, ComputeResource, allocationStrategy: follows the order of the types as
+# far as the capacity of each lets it, as the groups of plain EC2 nodes do. It warns of large types
+# at the top, on which small jobs leave room; a job here takes a whole node of any of the types.
+_IN_ORDER = "SPOT_CAPACITY_OPTIMIZED_PRIORITIZED"
 
 
 class BatchSpotNode(BatchCluster):
@@ -33,6 +38,8 @@ class BatchSpotNode(BatchCluster):
     - Jobs of one container: AWS Batch runs no multi-node parallel jobs on Spot. The container has
       the network of its node.
     - The environment asks for Spot; AWS Batch ignores the market options of a launch template.
+    - Several types, where `other_types` are given: the next one where Spot lacks the first. Another
+      list is an update in place.
     - No price: AWS Batch takes a percentage of the price on demand, and recommends to give none.
     - A job whose node EC2 takes back is tried again on another one: when its container ends with
       197, as that of trainshed-launch does on the notice, or with its node.
@@ -84,6 +91,7 @@ class BatchSpotNode(BatchCluster):
         image_uri: str,
         image_type: str,
         image_id: str | None = None,
+        other_types: Sequence[str] = (),
         keeps_node: bool = False,
         attempts: int = 3,
         timeout: Duration | None = None,
@@ -105,6 +113,8 @@ class BatchSpotNode(BatchCluster):
             image_uri: the container image.
             image_type: AWS Batch's `imageType`: ECS_AL2023 or ECS_AL2023_NVIDIA.
             image_id: AMI of the node; by default AWS Batch's own, which has no EFA installer.
+            other_types: what AWS Batch may launch in place of `instance_type`, in order of
+                preference; `container` and `image_id` fit them all. By default nothing.
             keeps_node: there is a node while no job runs, too.
             attempts: how often a job is tried when it loses its node, 1 to 10.
             timeout: how long one attempt may take, at least a minute; by default 72 hours.
@@ -121,11 +131,11 @@ class BatchSpotNode(BatchCluster):
         super().__init__(
             scope,
             construct_id,
-            kind=_SPOT,
+            kind=replace(_SPOT, allocation_strategy=_IN_ORDER) if other_types else _SPOT,
             subnet=subnet,
             launch_template_id=launch_template_id,
             launch_template_version=launch_template_version,
-            instance_type=instance_type,
+            instance_types=[instance_type, *other_types],
             nodes=NodeRange(min=int(keeps_node), max=1),
             container=container,
             image_type=image_type,

@@ -2,7 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import Acknowledgment, Aws, CfnCreationPolicy, CfnResourceSignal, Duration, Validations
+from aws_cdk import (
+    Acknowledgment,
+    Aws,
+    CfnAutoScalingScheduledAction,
+    CfnCreationPolicy,
+    CfnResourceSignal,
+    CfnUpdatePolicy,
+    Duration,
+    Validations,
+)
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -131,6 +140,7 @@ class Ec2Cluster(Construct):
         instance_types: Sequence[str] = (),
         spot: bool = False,
         max_price: float | None = None,
+        metrics: bool = False,
     ) -> None:
         """Declare the nodes.
 
@@ -144,6 +154,7 @@ class Ec2Cluster(Construct):
                 in common; by default the template's alone.
             spot: with several types: they are on Spot, and the template does not say so.
             max_price: of these, the most that a node may cost, in USD an hour.
+            metrics: the group sends metrics of itself to CloudWatch, every minute, which is free.
         """
         template = _Group.LaunchTemplateSpecificationProperty(
             launch_template_id=launch_template_id, version=launch_template_version
@@ -162,11 +173,21 @@ class Ec2Cluster(Construct):
             mixed_instances_policy=several,
             # For a smaller size: jobs get the oldest nodes, so the newest are more likely free.
             termination_policies=["NewestInstance"],
+            metrics_collection=[_Group.MetricsCollectionProperty(granularity="1Minute")]
+            if metrics
+            else None,
         )
         self.group.override_logical_id(self.GROUP_ID)
         self.group.cfn_options.creation_policy = CfnCreationPolicy(
             resource_signal=CfnResourceSignal(
                 count=self._nodes, timeout=boot_timeout.to_iso_string()
+            )
+        )
+        # A deployment starts no nodes that were stopped: it changes the size only if the template
+        # does.
+        self.group.cfn_options.update_policy = CfnUpdatePolicy(
+            auto_scaling_scheduled_action=CfnAutoScalingScheduledAction(
+                ignore_unmodified_group_size_properties=True
             )
         )
         # The policies of the role, too, before the first node boots.

@@ -271,8 +271,7 @@ def _reservation(
 
 
 def _capacity_problems(capacity: CapacityPlan) -> Iterator[str]:
-    into = capacity.kind in (CapacityKind.RESERVATION, CapacityKind.CAPACITY_BLOCK)
-    if into != bool(capacity.target):
+    if capacity.is_reserved != bool(capacity.target):
         yield (
             f"capacity is {capacity.kind} with the target {capacity.target}; a reservation and a "
             "capacity block have an id (cr-...) or a resource group's ARN, the others have none"

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aws_cdk import Aws
+from aws_cdk import Aws, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from trainshed.metrics import METRICS_LOG_GROUP
 from trainshed.nodes.folders import SCRATCH
 from trainshed.plan import Mount
+from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.wildcards import own_arn
 
 _SCRIPT = Path(__file__).with_name("first_boot_settings.sh")
@@ -40,8 +43,10 @@ class FirstBoot(Construct):
     mount. Without one it works, with no scratch space.
 
     Follows cloud-init's documentation, "Cloud boothook": such a part runs at each boot, in the
-    stage that services of the AMI can wait for; and systemd.unit(5), `FailureAction`. It creates
-    no resource.
+    stage that services of the AMI can wait for; and systemd.unit(5), `FailureAction`.
+
+    With `monitoring`, it creates the log group of the events from which CloudWatch makes the nodes'
+    metrics, which are of no further use a day later; otherwise it creates no resource.
 
     Attributes:
         parameter_names: SSM parameters that say what is mounted, if anything is.
@@ -69,9 +74,11 @@ class FirstBoot(Construct):
         cluster: str | None = None,
         devices: Mapping[str, int] | None = None,
         kubernetes: str | None = None,
+        monitoring: bool = False,
         mounts: Sequence[Mount] = (),
         scratch_devices: Sequence[str] = (),
         signals: str | None = None,
+        reserved: bool = False,
     ) -> None:
         """Find the parameters.
 
@@ -83,11 +90,19 @@ class FirstBoot(Construct):
                 default none are looked for.
             kubernetes: minor version of the cluster of EKS that the nodes join, which their kubelet
                 must have; by default none.
+            monitoring: the nodes send the metrics of their cluster, see `trainshed.metrics`; by
+                default they do not.
             mounts: shared storage to mount; by default none.
             scratch_devices: device names, in the launch template, of the volumes of EBS that become
                 scratch space; by default the instance store does.
             signals: logical id, in this stack, of the resource whose creation waits for the node;
                 by default none.
+            reserved: the nodes are in a Capacity Reservation or Capacity Block, where another
+                instance may come on the same hardware: one that fails reboots once before it powers
+                off.
+
+        Raises:
+            ConstructError: there are metrics, and no cluster that they are of.
         """
         super().__init__(scope, construct_id)
         self._cluster = cluster
@@ -96,6 +111,20 @@ class FirstBoot(Construct):
         self._mounts = mounts
         self._scratch_devices = scratch_devices
         self._signals = signals
+        self._reserved = reserved
+        if monitoring and not cluster:
+            raise ConstructError(self, "monitoring needs the name of the cluster")
+        self._metrics = (
+            logs.LogGroup(
+                self,
+                "Metrics",
+                log_group_name=METRICS_LOG_GROUP.format(cluster=cluster),
+                retention=logs.RetentionDays.ONE_DAY,
+                removal_policy=RemovalPolicy.DESTROY,
+            )
+            if monitoring
+            else None
+        )
         self.parameter_names = tuple(name for each in mounts for name in each.parameters.values())
 
     def add_to(self, user_data: ec2.MultipartUserData) -> None:
@@ -107,7 +136,9 @@ class FirstBoot(Construct):
         )
 
     def grant(self, grantee: iam.IGrantable) -> None:
-        """Let the role of the nodes read the parameters."""
+        """Let the role of the nodes read the parameters, and write the events of the metrics."""
+        if self._metrics:
+            self._metrics.grant_write(grantee)
         if self.parameter_names:
             iam.Grant.add_to_principal(
                 grantee=grantee,
@@ -136,11 +167,15 @@ class FirstBoot(Construct):
             settings["devices"] = dict(self._devices)
         if self._kubernetes:
             settings["kubernetes"] = self._kubernetes
+        if self._metrics:
+            settings["monitoring"] = True
         if self._scratch_devices:
             settings["scratch_devices"] = list(self._scratch_devices)
         if self._signals:
             # Its id: what a call by name is held against, the role does not name.
             settings["signals"] = {"stack": Aws.STACK_ID, "resource": self._signals}
+        if self._reserved:
+            settings["reserved"] = True
         return settings | {each.kind.value: _settings(each) for each in self._mounts}
 
 

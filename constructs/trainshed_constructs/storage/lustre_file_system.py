@@ -122,9 +122,10 @@ class LustreFileSystem(Construct):
             security_group_ids=group_ids,
             lustre_configuration=_configuration(settings),
         )
-        Tags.of(self.file_system).add("Name", name)
-        for kept in (self.file_system, self.security_group):
-            Tags.of(kept).add(NAME_TAG, name)
+        tags = Tags.of(self.file_system)
+        tags.add("Name", name)
+        for each in (tags, Tags.of(self.security_group)):
+            each.add(NAME_TAG, name)
         # Kept, except when its own creation fails, which leaves nothing worth keeping.
         self.file_system.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         guard = ReplacementGuard(

@@ -55,6 +55,8 @@ CUDA_OF_GPU: Mapping[str, CudaRange] = {
     "H200": CudaRange(first=Version(11, 8)),
     "B200": CudaRange(first=Version(12, 8)),
     "B300": CudaRange(first=Version(12, 8)),
+    "RTX PRO 4500": CudaRange(first=Version(12, 8)),
+    "RTX PRO Server 6000": CudaRange(first=Version(12, 8)),
 }
 CUDA_SOURCES = (
     "https://docs.nvidia.com/cuda/archive/13.0.0/cuda-toolkit-release-notes/index.html",

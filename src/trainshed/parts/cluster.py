@@ -36,6 +36,10 @@ def planned_cluster(plan: ClusterPlan) -> PlannedPart:
             Fact(name="encryption key", value=security.kms_key or "keys of AWS", minor=True),
             Fact(name="permissions boundary", value=security.boundary or "", minor=True),
             Fact(name="beginning of role names", value=security.role_prefix or "", minor=True),
+            Fact(name="expires", value=_expiry(plan), minor=True),
+            Fact(name="budget", value=_budget(plan), minor=True),
+            Fact(name="idle nodes", value=_idle(plan), minor=True),
+            Fact(name="working hours", value=str(plan.guard.working_hours or "always"), minor=True),
             Fact(
                 name="tags",
                 value=", ".join(f"{key}={tags[key]}" for key in sorted(tags)),
@@ -49,6 +53,22 @@ def planned_cluster(plan: ClusterPlan) -> PlannedPart:
         ),
         parts=tuple(sorted(inside, key=lambda each: part_order().index(each.kind))),
     )
+
+
+def _expiry(plan: ClusterPlan) -> str:
+    moment = plan.guard.expires_at
+    return f"{moment:%Y-%m-%d %H:%M} UTC: the nodes stop" if moment else "never"
+
+
+def _budget(plan: ClusterPlan) -> str:
+    budget = plan.guard.budget
+    return f"{budget.monthly_usd:,} USD a month" if budget else "none"
+
+
+def _idle(plan: ClusterPlan) -> str:
+    if idle := plan.guard.idle:
+        return f"{'go' if idle.scales_down else 'tell people'} after {idle.minutes} minutes"
+    return "stay"
 
 
 def planned_facts(plan: ClusterPlan) -> Mapping[str, Fact]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from trainshed.parts.model import Charge, Fact, PartResources, PlannedPart
+from trainshed.parts.monitoring import monitoring_charges
 from trainshed.parts.nodes import nodes_part
 from trainshed.parts.storage import storage_parts
 from trainshed.plan import ClusterPlan, NetworkPlan
@@ -20,6 +21,7 @@ def zone_part(plan: ClusterPlan) -> PlannedPart:
         charges=(
             Charge(component="logs that CloudWatch takes in", item=LOGS_INGESTED),
             Charge(component="logs that CloudWatch keeps", item=LOGS_STORED),
+            *monitoring_charges(plan),
         ),
         parts=(_network(plan),),
     )

@@ -7,17 +7,7 @@ from trainshed.catalogue import ebs
 from trainshed.interfaces import efa_bandwidth
 from trainshed.parts.model import Charge, Fact, PartResources, PlannedPart
 from trainshed.plan import CapacityKind, ClusterPlan
-from trainshed.prices import (
-    ENDPOINT_GB,
-    GP3,
-    GP3_IOPS,
-    GP3_THROUGHPUT,
-    IO2,
-    IO2_IOPS_TIERS,
-    NAT_GB,
-    Purchase,
-    instance_item,
-)
+from trainshed.prices import ENDPOINT_GB, GP3, GP3_IOPS, GP3_THROUGHPUT, IO2, IO2_IOPS_TIERS, NAT_GB
 from trainshed.spec import VolumeType
 
 
@@ -57,7 +47,7 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
             Fact(name="nodes", value=str(most) if least == most else f"{least} to {most}"),
             Fact(
                 name="instance type",
-                value=between.join(each.name for each in (instance, *capacity.other_types)),
+                value=between.join(each.name for each in plan.types),
             ),
             Fact(name="capacity", value=capacity.words),
             Fact(name="placement group", value=group or "none"),
@@ -96,12 +86,9 @@ def _scratch_facts(plan: ClusterPlan) -> Iterator[Fact]:
 def _charges(plan: ClusterPlan) -> Iterator[Charge]:
     """Yield nodes, what their volumes have more than each gp3 volume, and their traffic."""
     least, most = plan.nodes.min, plan.nodes.max
-    kind = plan.capacity.kind
-    # A reservation is billed at the price on demand.
-    bought = Purchase.ON_DEMAND if kind is CapacityKind.RESERVATION else Purchase(kind)
     yield Charge(
-        component=f"instances, {kind}",
-        item=instance_item(bought, plan.instance.name),
+        component=f"instances, {plan.capacity.kind}",
+        item=plan.capacity.price_item(plan.instance.name),
         # What is reserved is paid for whether nodes run or not (EC2 user guide, "Capacity
         # Reservation pricing and billing" and "Capacity Blocks pricing and billing").
         least=most if plan.capacity.target else least,

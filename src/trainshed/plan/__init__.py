@@ -10,6 +10,7 @@ from trainshed.plan.fleet import Fleet, load_fleet, plan_fleet
 from trainshed.plan.jobs import JobsPlan
 from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
+from trainshed.plan.notify import NotifyPlan
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.root_volume import RootVolumePlan
 from trainshed.plan.scratch import ScratchPlan, ScratchVolumes
@@ -43,6 +44,7 @@ __all__ = [
     "LustrePlan",
     "Mount",
     "NetworkPlan",
+    "NotifyPlan",
     "OpenZfsPlan",
     "RepositoryPlan",
     "RootVolumePlan",

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trainshed.catalogue.capacity_blocks import ENDS_EARLY
-
 # Inferred: large types take so long from their launch to their first job.
 BOOT = timedelta(minutes=15)
 _TIME = "%Y-%m-%d %H:%M"
@@ -22,6 +20,8 @@ class Window:
         is_block: it is a Capacity Block.
         begins_at: when nodes can be launched into it.
         ends_at: when it ends.
+        ends_early: how long before that EC2 begins to end its nodes, which it does in a Capacity
+            Block; 0 in a reservation.
     """
 
     entry: int
@@ -29,11 +29,12 @@ class Window:
     is_block: bool
     begins_at: datetime
     ends_at: datetime
+    ends_early: timedelta
 
     @property
     def launches_until(self) -> datetime:
         """When no nodes are launched into it any more; those of a Capacity Block go then."""
-        return self.ends_at - ENDS_EARLY if self.is_block else self.ends_at
+        return self.ends_at - self.ends_early
 
     @property
     def jobs_from(self) -> datetime:

@@ -6,12 +6,13 @@ from datetime import timedelta
 from enum import StrEnum
 
 from trainshed.catalogue import InstanceType
-from trainshed.catalogue.capacity_blocks import ENDS_EARLY, HOURS_MAX
+from trainshed.catalogue.capacity_blocks import HOURS_MAX, ends_early
 from trainshed.orchestrators import Orchestrator, traits
 from trainshed.plan.calendar import Window, in_order, span
 from trainshed.plan.notes import Notes
 from trainshed.plan.other_types import plan_other_types
 from trainshed.plan.zone import Zone
+from trainshed.prices import Purchase, instance_item
 from trainshed.spec import Calendar, CapacityBlock, Market, Reservation, SpotOptions, WindowSpec
 
 
@@ -57,9 +58,20 @@ class CapacityPlan:
         return tuple(window.reservation_id for window in self.calendar)
 
     @property
+    def is_reserved(self) -> bool:
+        """Whether nodes are launched into reservations or Capacity Blocks."""
+        return self.kind in (CapacityKind.RESERVATION, CapacityKind.CAPACITY_BLOCK)
+
+    @property
     def target(self) -> str | None:
         """The ids or the ARN of what nodes are launched into."""
         return " and ".join(self.reservation_ids) or self.reservation_group
+
+    def price_item(self, instance_type: str) -> str:
+        """Name the price of a node; a reservation is billed at that on demand."""
+        kind = self.kind
+        bought = Purchase.ON_DEMAND if kind is CapacityKind.RESERVATION else Purchase(kind)
+        return instance_item(bought, instance_type)
 
     @property
     def words(self) -> str:
@@ -125,6 +137,7 @@ def _plan_calendar(
         notes.problem("capacity.calendar", f"{why}; use orchestrator {others}")
     if blocks:
         _check_sold_in_blocks(notes, "capacity.calendar", instance)
+    early = ends_early(notes.spec.instance.type) if blocks else timedelta()
     planned = [
         Window(
             entry=entry,
@@ -132,6 +145,7 @@ def _plan_calendar(
             is_block=blocks,
             begins_at=each.begins_at,
             ends_at=each.ends_at,
+            ends_early=early,
         )
         for entry, each in enumerate(windows)
     ]
@@ -147,7 +161,7 @@ def _plan_calendar(
             notes.problem(
                 ("capacity", "calendar", window.entry, "until"),
                 f"{window.reservation_id} lasts {span(window.ends_at - window.begins_at)}, and EC2 "
-                f"ends the nodes of a Capacity Block from {span(ENDS_EARLY)} before its end on: "
+                f"ends the nodes of a Capacity Block from {span(early)} before its end on: "
                 "none would ever come; give the times that EC2 shows",
             )
     notes.decide("placement group", "none", "each block or reservation is placed as it is")

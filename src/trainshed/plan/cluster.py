@@ -14,10 +14,12 @@ from trainshed.orchestrators import Orchestrator, Traits, part, traits
 from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.capacity import CapacityKind, CapacityPlan, plan_capacity
 from trainshed.plan.control_plane import ControlPlanePlan
+from trainshed.plan.guard import GuardPlan, plan_guard
 from trainshed.plan.job_access import JobAccessPlan, plan_job_access
 from trainshed.plan.jobs import JobsPlan, PlannedNode
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes
+from trainshed.plan.notify import NotifyPlan, plan_notify
 from trainshed.plan.region import region_problem
 from trainshed.plan.repository import RepositoryPlan, own_repository
 from trainshed.plan.reserved_variables import check_variables
@@ -65,6 +67,9 @@ class ClusterPlan:
         asked_environment: the variables of jobs that the cluster file gives.
         job_access: what jobs may do in AWS.
         own_repository: the ECR repository that the cluster has of its own, or had.
+        monitoring: it has a dashboard and alarms, and its nodes send metrics.
+        notify: who is told what happens to it, or None for nobody.
+        guard: what stops its nodes by itself.
         security: the key, and what roles carry.
         tags: of every resource, `owner` among them.
         findings: what the cluster's owner says about findings.
@@ -98,6 +103,9 @@ class ClusterPlan:
     asked_environment: Mapping[str, str]
     job_access: JobAccessPlan
     own_repository: RepositoryPlan
+    monitoring: bool
+    notify: NotifyPlan | None
+    guard: GuardPlan
     security: SecurityPlan
     tags: Mapping[str, str]
     findings: FindingsSpec
@@ -147,6 +155,11 @@ class ClusterPlan:
     def prerequisites_stack_name(self) -> str:
         """Name of the stack that checks what must exist before the cluster's other stacks."""
         return stack_name(self.short_name, "Prerequisites")
+
+    @property
+    def types(self) -> tuple[InstanceType, ...]:
+        """The types that a node may be of, in order of preference."""
+        return (self.instance, *self.capacity.other_types)
 
     @property
     def vcpus(self) -> int:
@@ -209,6 +222,7 @@ def make_plan(
     network = plan_network(notes, region, zone)
     storages = plan_storage(notes, region, network, zone, instance)
     capacity = plan_capacity(notes, instance, region, zone)
+    notify = plan_notify(notes, region)
     security = plan_security(notes, region)
     check_variables(notes)
     if not instance:
@@ -248,6 +262,7 @@ def make_plan(
     )
     jobs: JobsPlan = part(spec.orchestrator, "plan").plan(notes, node)
     ami = plan_ami(notes, instance, region, jobs.control_plane)
+    guard = plan_guard(notes, capacity, ami)
     job_access = plan_job_access(notes)
     check_addresses(
         notes,
@@ -289,6 +304,9 @@ def make_plan(
         asked_environment=spec.job.environment,
         job_access=job_access,
         own_repository=own_repository(spec),
+        monitoring=spec.monitoring,
+        notify=notify,
+        guard=guard,
         security=security,
         tags=tags,
         findings=spec.findings,

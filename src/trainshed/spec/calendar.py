@@ -8,12 +8,20 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from trainshed.documents.model import Model
 from trainshed.spec import forms
 
+# EventBridge Scheduler user guide, "Schedule types": the years of a cron expression.
+_FIRST_YEAR, _LAST_YEAR = 1970, 2199
+
 
 def _is_a_time(text: str) -> str:
     try:
-        datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError as error:
         raise ValueError(f"{text!r} is not allowed: {error}") from None
+    if not _FIRST_YEAR <= time.year <= _LAST_YEAR:
+        raise ValueError(
+            f"{text!r} is not allowed; give a year from {_FIRST_YEAR} to {_LAST_YEAR}, which "
+            "EventBridge Scheduler takes"
+        )
     return text
 
 
@@ -35,7 +43,8 @@ class WindowSpec(Model):
     begins: Moment = Field(alias="from")
     """When it begins, in UTC."""
     until: Moment
-    """When it ends, in UTC; EC2 ends the nodes of a Capacity Block 30 minutes before."""
+    """When it ends, in UTC; EC2 ends the nodes of a Capacity Block 30 minutes before, those of
+    UltraServers 60."""
 
     @model_validator(mode="after")
     def _is_a_window(self) -> Self:

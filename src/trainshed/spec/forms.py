@@ -143,6 +143,13 @@ EMAIL = Form(
     words="an e-mail address",
     example="ml-platform@example.com",
 )
+# SNS API reference, CreateTopic. A FIFO topic, whose name has a dot, takes no e-mail addresses, and
+# CloudWatch sends to standard topics only.
+TOPIC = Form(
+    pattern="^arn:aws:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$",
+    words="the ARN of a standard SNS topic, arn:aws:sns:...",
+    example="arn:aws:sns:us-west-2:123456789012:ml-platform",
+)
 KMS_KEY = Form(
     pattern="^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[0-9a-f-]{36}$",
     words="the ARN of a KMS key, arn:aws:kms:...:key/...",
@@ -182,6 +189,23 @@ MOMENT = Form(
     words="a time in UTC, as YYYY-MM-DDTHH:MMZ",
     example="2026-12-01T11:30Z",
     meant=_meant_moment,
+)
+TIME_OF_DAY = Form(
+    pattern="^(?:[01][0-9]|2[0-3]):[0-5][0-9]$",
+    words="a time of the day in quotes, as HH:MM",
+    example="08:00",
+)
+_WEEKDAY = "(?:mon|tue|wed|thu|fri|sat|sun)"
+WEEKDAYS = Form(
+    pattern=f"^{_WEEKDAY}(?:-{_WEEKDAY})?$",
+    words="a day of the week, or two with a hyphen between them",
+    example="mon-fri",
+)
+# EventBridge Scheduler API reference, CreateSchedule: up to 50 characters.
+TIME_ZONE = Form(
+    pattern="^[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*$",
+    words="a time zone of the IANA database",
+    example="Europe/Berlin",
 )
 VPC = _id("vpc", "a VPC")
 SUBNET = _id("subnet", "a subnet")

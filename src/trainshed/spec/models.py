@@ -20,7 +20,7 @@ from pydantic import (
 
 from trainshed.documents.forms import ACCOUNT
 from trainshed.documents.messages import shown
-from trainshed.documents.model import Document, Model, Whole
+from trainshed.documents.model import Document, Flag, Model, Whole
 from trainshed.documents.problems import Path
 from trainshed.errors import did_you_mean
 from trainshed.interfaces import InterfaceProfile
@@ -28,8 +28,10 @@ from trainshed.orchestrators import Orchestrator, traits
 from trainshed.spec import forms
 from trainshed.spec.calendar import Calendar
 from trainshed.spec.findings import FindingsSpec
+from trainshed.spec.guard import GuardSpec, refuse_no_fields
 from trainshed.spec.iam import IamSpec
 from trainshed.spec.job import JobSpec
+from trainshed.spec.notify import Notify
 from trainshed.spec.scratch import ScratchSpec
 from trainshed.spec.storage import ShareName, StorageSpec
 from trainshed.spec.tags import Tags
@@ -124,7 +126,7 @@ class Market(Model):
     """Types in order of preference, of which instance.type is the first: EC2 launches the next one
     for the nodes that it has no capacity for; on Spot it follows the order as far as capacity lets
     it, and with eks not at all. All have the same maker and number of accelerators, and the same
-    interfaces. With orchestrator ec2 and eks."""
+    interfaces. With orchestrator ec2 and eks, and with batch on Spot."""
 
 
 def _capacity_tag(value: object) -> str | None:
@@ -240,6 +242,13 @@ class ClusterSpec(Document):
     """The container image."""
     job: JobSpec = JobSpec()
     """Defaults of the jobs."""
+    monitoring: Flag = True
+    """A dashboard and alarms of CloudWatch, and what nodes send for them."""
+    notify: Notify = ()
+    """Who is told what happens to the cluster: a list of e-mail addresses, each of which confirms
+    its subscription once, or the ARN of an SNS topic that exists; default: nobody."""
+    guard: Annotated[GuardSpec, BeforeValidator(refuse_no_fields)] = GuardSpec()
+    """What stops the nodes by itself."""
     kms_key: Annotated[str, Field(pattern=forms.KMS_KEY.pattern)] | None = None
     """ARN of the KMS key that encrypts volumes, shared storage, the container repository and logs;
     default: keys of AWS. Choose it at the start: a file system and a repository keep theirs."""

@@ -9,12 +9,12 @@ from trainshed.documents.model import Document, Flag, Whole
 from trainshed.nodes.cells import Cell
 from trainshed.spec import forms
 from trainshed.spec.iam import IamSpec
+from trainshed.spec.notify import Email
 from trainshed.spec.tags import Tags
 
 # After which a build is stopped, unless another time is asked for.
 BUILD_MINUTES = 180
 
-Email = Annotated[str, Field(pattern=forms.EMAIL.pattern)]
 SubnetId = Annotated[str, Field(pattern=forms.SUBNET.pattern)]
 
 

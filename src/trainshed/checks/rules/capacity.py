@@ -147,7 +147,7 @@ capacity: {instance_types: [p4d.24xlarge, p4de.24xlarge]}
 )
 def efa_between_types(plan: ClusterPlan) -> Iterator[Violation]:
     """A job of several nodes may get some of each type."""
-    types = {plan.instance.name, *(each.name for each in plan.capacity.other_types)}
+    types = {each.name for each in plan.types}
     apart = sorted(name for name in types if name.partition(".")[0] in _EFA_APART)
     if len(types) > 1 and apart and plan.nodes.max > 1:
         yield Violation(

@@ -53,13 +53,14 @@ image: {tag: "2.5.1-cu124"}
 """,
 )
 def cuda_before_gpu(plan: ClusterPlan) -> Iterator[Violation]:
-    """The image's CUDA must know the GPU."""
-    image, gpu = image_name(plan), plan.instance.accelerator.name
-    known = CUDA_OF_GPU.get(gpu)
-    if image and image.cuda and known and image.cuda < known.first:
-        yield Violation(
-            path=image.path,
-            message=f"the image has CUDA {image.cuda} by its name, and "
-            f"{known.first} is the first for the {gpu} of {plan.instance.name}",
-            remedy=f"use an image with CUDA {known.first} or later",
-        )
+    """The image's CUDA must know the GPU of each type that a node may be of."""
+    image = image_name(plan)
+    for each in plan.types:
+        known = CUDA_OF_GPU.get(each.accelerator.name)
+        if image and image.cuda and known and image.cuda < known.first:
+            yield Violation(
+                path=image.path,
+                message=f"the image has CUDA {image.cuda} by its name, and "
+                f"{known.first} is the first for the {each.accelerator.name} of {each.name}",
+                remedy=f"use an image with CUDA {known.first} or later",
+            )

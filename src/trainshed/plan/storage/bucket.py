@@ -83,6 +83,11 @@ def own_bucket_name(name: str, account: str, region: str) -> str:
     return f"{_beginning(name)}{account}-{region}"
 
 
+def is_own_bucket(bucket: str, account: str, region: str) -> bool:
+    """Return whether a bucket is one that clusters share by some name."""
+    return bucket.startswith(_beginning("")[:-1]) and bucket.endswith(f"-{account}-{region}")
+
+
 def plan_bucket(notes: Notes, asked: BucketSpec, network: str, region: str | None) -> BucketPlan:
     """Resolve `storage.bucket`."""
     name = asked.name or notes.spec.short_name

@@ -1,0 +1,1 @@
+"""An alarm about nodes that compute nothing, which may let them go."""

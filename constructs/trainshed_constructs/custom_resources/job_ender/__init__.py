@@ -1,0 +1,1 @@
+"""A function that ends the jobs that run of a job queue of AWS Batch."""

@@ -1,0 +1,1 @@
+"""What stops the nodes of a cluster by itself."""

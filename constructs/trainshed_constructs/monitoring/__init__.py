@@ -1,0 +1,1 @@
+"""What tells people how a cluster is."""

@@ -1,0 +1,98 @@
+"""What the outputs of a cluster's stack say about when its nodes are stopped."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from trainshed.guard.working_hours import read_hours
+
+EXPIRES_OUTPUT: Final = "GuardExpires"
+HOURS_OUTPUT: Final = "GuardWorkingHours"
+IDLE_OUTPUT: Final = "GuardIdleMinutes"
+START_OUTPUT: Final = "GuardStart"
+TIME: Final = "%Y-%m-%dT%H:%MZ"
+_SHOWN = "%Y-%m-%d %H:%M"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """The guard has stopped the nodes of a cluster.
+
+    Attributes:
+        at: when; None where that is not known.
+        reason: why, and since or until when.
+        remedy: how the nodes come back.
+        jobs_wait: jobs get none until then.
+    """
+
+    at: datetime | None
+    reason: str
+    remedy: str
+    jobs_wait: bool = True
+
+
+def stopped(outputs: Mapping[str, str], now: datetime) -> Stopped | None:
+    """Return why the guard has stopped a cluster's nodes; None when it has not.
+
+    It goes by the time: a deployment outside of working hours, or the command of the remedy, has
+    nodes there all the same.
+
+    Args:
+        outputs: of the cluster's stack.
+        now: the time.
+    """
+    start = outputs.get(START_OUTPUT, "")
+    if expires := outputs.get(EXPIRES_OUTPUT):
+        moment = read_expiry(expires)
+        if moment <= now:
+            return Stopped(
+                at=moment,
+                reason=f"guard.expires of the cluster was {moment:{_SHOWN}} UTC: its nodes are "
+                "stopped, and its data is kept",
+                remedy=f"postpone guard.expires in the cluster file, deploy, then: {start}",
+            )
+    if text := outputs.get(HOURS_OUTPUT):
+        hours = read_hours(text)
+        if not hours.include(now):
+            return Stopped(
+                at=hours.last_end(now),
+                reason=f"it is outside the working hours of the cluster ({text}): its nodes are "
+                f"stopped until {hours.next_begin(now):{_SHOWN}} {hours.zone}, unless somebody has "
+                "started them since",
+                remedy=f"wait; or, for nodes until the working hours end next: {start}",
+            )
+    return None
+
+
+def idle_alarm(cluster: str) -> str:
+    """Return the name of the alarm about the idle nodes of a cluster."""
+    return f"{cluster}-idle"
+
+
+def read_expiry(text: str) -> datetime:
+    """Return the time of `EXPIRES_OUTPUT`."""
+    return datetime.strptime(text, TIME).replace(tzinfo=UTC)
+
+
+def let_go(
+    outputs: Mapping[str, str], alarm: str, at: datetime | None, *, launched_for_jobs: bool
+) -> Stopped:
+    """Return what to say of a cluster that keeps no nodes, because they were idle.
+
+    Args:
+        outputs: of the cluster's stack, which has `IDLE_OUTPUT`.
+        alarm: name of the alarm that had them let go.
+        at: when its state changed last; None where that is not known.
+        launched_for_jobs: a job has nodes launched all the same.
+    """
+    changed = f", whose state changed last at {at:{_SHOWN}} UTC" if at else ""
+    start = outputs.get(START_OUTPUT, "")
+    then = "; jobs have nodes launched" if launched_for_jobs else ""
+    return Stopped(
+        at=at,
+        reason="the cluster keeps no nodes, as guard.idle has it when no accelerator was busy for "
+        f"{outputs[IDLE_OUTPUT]} minutes (alarm {alarm}{changed}){then}",
+        remedy=f"to keep nodes again: {start}",
+        jobs_wait=not launched_for_jobs,
+    )
