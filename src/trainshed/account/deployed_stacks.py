@@ -42,24 +42,15 @@ class DeployedStack:
 def find_stack(region: Region, name: str) -> DeployedStack | None:
     """Return the stack of a name, or None when there is none."""
     described = _described(region, name)
-    if not described:
-        return None
-    resources: dict[str, tuple[str, ...]] = {}
-    for entry in region.pages(
-        "cloudformation", "list_stack_resources", "StackResourceSummaries", StackName=name
-    ):
-        if entry.get("PhysicalResourceId") and entry["ResourceStatus"] != "DELETE_COMPLETE":
-            kind = entry["ResourceType"]
-            resources[kind] = (*resources.get(kind, ()), entry["PhysicalResourceId"])
-    return DeployedStack(
-        name=described["StackName"],
-        stack_id=described["StackId"],
-        status=described["StackStatus"],
-        protected=described.get("EnableTerminationProtection", False),
-        outputs=_outputs(described),
-        resources=resources,
-        changed_at=described.get("LastUpdatedTime", described["CreationTime"]),
-    )
+    return _deployed(region, described) if described else None
+
+
+def all_stacks(region: Region) -> Iterator[DeployedStack]:
+    """Yield each stack of a region, whoever made it."""
+    for described in region.pages("cloudformation", "describe_stacks", "Stacks"):
+        # Gone meanwhile.
+        with accepting("ValidationError", saying="does not exist"):
+            yield _deployed(region, described)
 
 
 def all_outputs(region: Region) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -99,6 +90,28 @@ def _importers(region: Region, export: str) -> list[str]:
     with accepting("ValidationError", saying="not imported"):
         return list(region.pages("cloudformation", "list_imports", "Imports", ExportName=export))
     return []
+
+
+def _deployed(region: Region, described: Mapping[str, Any]) -> DeployedStack:
+    resources: dict[str, tuple[str, ...]] = {}
+    for entry in region.pages(
+        "cloudformation",
+        "list_stack_resources",
+        "StackResourceSummaries",
+        StackName=described["StackId"],
+    ):
+        if entry.get("PhysicalResourceId") and entry["ResourceStatus"] != "DELETE_COMPLETE":
+            kind = entry["ResourceType"]
+            resources[kind] = (*resources.get(kind, ()), entry["PhysicalResourceId"])
+    return DeployedStack(
+        name=described["StackName"],
+        stack_id=described["StackId"],
+        status=described["StackStatus"],
+        protected=described.get("EnableTerminationProtection", False),
+        outputs=_outputs(described),
+        resources=resources,
+        changed_at=described.get("LastUpdatedTime", described["CreationTime"]),
+    )
 
 
 def _outputs(described: Mapping[str, Any]) -> dict[str, str]:

@@ -8,3 +8,5 @@ STACK_TAG = "aws:cloudformation:stack-name"
 CLUSTER_LABEL = "trainshed/cluster"
 # On a node: how it booted, as the AMI's first-boot program says.
 BOOT_TAG = "trainshed:boot"
+# On a node of plain EC2 that is to take no more jobs.
+DRAINED_TAG = "trainshed:drained"

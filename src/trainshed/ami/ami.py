@@ -61,6 +61,14 @@ class Ami:
         return self.tags.get(f"trainshed:{name}", "")
 
 
+def build_moment(stamp: str) -> datetime | None:
+    """Return when a build began, by its stamp; None for what is no stamp."""
+    try:
+        return datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
 def cell_of(tags: Mapping[str, str]) -> str:
     """Return the cell that our tags name, for instance `neuron/ecs`; `?` for a missing one."""
     names = ("accelerator", "orchestrator")

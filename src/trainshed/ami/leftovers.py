@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 
-from trainshed.ami.ami import BUILD_TAG, find_ami
+from trainshed.ami.ami import BUILD_TAG, build_moment, find_ami
 from trainshed.aws import AwsRefusal, Region
 
 _OURS = [{"Name": "tag:trainshed:role", "Values": ["ami-builder"]}]
@@ -56,7 +56,7 @@ def tagged_leftovers(region: Region, *, now: datetime, older_than: timedelta) ->
 
     def old(entry: dict[str, Any]) -> bool:
         stamp = next((t["Value"] for t in entry.get("Tags", []) if t["Key"] == BUILD_TAG), "")
-        born = _moment(stamp)
+        born = build_moment(stamp)
         return born is not None and now - born > older_than
 
     def add(kind: str, name: str) -> None:
@@ -197,10 +197,3 @@ def _remove_profile(region: Region, name: str) -> None:
     for policy in region.pages("iam", "list_role_policies", "PolicyNames", RoleName=name):
         region.call("iam", "delete_role_policy", RoleName=name, PolicyName=policy)
     region.call("iam", "delete_role", RoleName=name)
-
-
-def _moment(stamp: str) -> datetime | None:
-    try:
-        return datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
-    except ValueError:
-        return None

@@ -11,6 +11,8 @@ from trainshed.ami.usage import usage
 from trainshed.aws import AwsRefusal, Region, accepting
 
 _YOUNG = timedelta(days=1)
+# How reasons begin that are no facts about an AMI: then it is unknown whether it may go.
+COULD_NOT_LOOK = "could not look: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,7 @@ def judge(region: Region, *, keep: int, now: datetime) -> list[Verdict]:
     amis = own_amis(region)
     remembered, blind = _remembered(region, keep)
     used = usage(region)
-    unseen = tuple(f"could not look: {why}" for why in (*blind, *used.blind))
+    unseen = tuple(f"{COULD_NOT_LOOK}{why}" for why in (*blind, *used.blind))
     verdicts = []
     for ami in amis:
         reasons = (
@@ -125,7 +127,7 @@ def _shared(region: Region, ami: Ami) -> tuple[str, ...]:
             "ec2", "describe_image_attribute", ImageId=ami.image_id, Attribute="launchPermission"
         )
     except AwsRefusal as error:
-        return (f"could not look: {error}",)
+        return (f"{COULD_NOT_LOOK}{error}",)
     others = [str(next(iter(entry.values()))) for entry in answer.get("LaunchPermissions", [])]
     return (f"shared with {', '.join(others)}, where we cannot look",) if others else ()
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Iterator
 
+from trainshed.account.billed import key_billed
 from trainshed.account.deployed_stacks import DeployedStack, find_stack, importers
 from trainshed.account.tags import CLUSTER_TAG, STACK_TAG
 from trainshed.aws import Region, accepting
@@ -86,13 +87,12 @@ def kept_of_control_plane(region: Region, stack: DeployedStack | None, name: str
         name: of the EKS cluster.
     """
     for key in stack.ids("AWS::KMS::Key") if stack else ():
-        yield Kept(
-            what="key",
-            name=key,
-            size="",
+        billed = key_billed(key)
+        yield Kept.of(
+            billed,
             cost="bills by the month",
             why="it encrypts the secrets of the EKS cluster in every backup; if you have none: "
-            f"aws kms schedule-key-deletion --key-id {key}",
+            f"{billed.command}",
         )
     # The stack has a log group of this name; EKS makes it again for what it logs after that.
     if stack is None:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
+from trainshed.account.billed import Billed, log_group_billed, repository_billed
 from trainshed.aws import Region, accepting
 from trainshed.plan import RepositoryPlan
 
-_GIB = 2**30
 # Construct id of a log group that is kept: CloudFormation names it STACK-LOGICALID-random.
 FLOW_LOGS = "NetworkFlowLog"
 
@@ -29,6 +30,18 @@ class Kept:
     cost: str
     why: str
 
+    @classmethod
+    def of(cls, billed: Billed, *, cost: str, why: str, what: str = "") -> Self:
+        """Describe what stays and is billed.
+
+        Args:
+            billed: the resource.
+            cost: as of `Kept`.
+            why: as of `Kept`.
+            what: its kind, where it is another word than usual.
+        """
+        return cls(what=what or billed.what, name=billed.name, size=billed.size, cost=cost, why=why)
+
 
 def kept_repositories(region: Region, repository: RepositoryPlan) -> Iterator[Kept]:
     """Name a repository if it is there, and those of its cache of public images."""
@@ -38,13 +51,15 @@ def kept_repositories(region: Region, repository: RepositoryPlan) -> Iterator[Ke
         if name != repository.name and not cached:
             continue
         again = "" if cached else "use it again with image.existing: true, or "
-        yield Kept(
-            what="cached images" if cached else "repository",
-            name=name,
-            size=_images(region, name),
-            cost="bills by the GiB and month",
-            why=f"{again}delete it: aws ecr delete-repository --force --repository-name {name}",
-        )
+        # Gone meanwhile.
+        with accepting("RepositoryNotFoundException"):
+            billed = repository_billed(region, each)
+            yield Kept.of(
+                billed,
+                what="cached images" if cached else "",
+                cost="bills by the GiB and month",
+                why=f"{again}delete it: {billed.command}",
+            )
 
 
 def kept_logs(region: Region, prefix: str, content: str) -> Iterator[Kept]:
@@ -56,23 +71,11 @@ def kept_logs(region: Region, prefix: str, content: str) -> Iterator[Kept]:
         content: what they hold.
     """
     for each in region.pages("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=prefix):
-        name = each["logGroupName"]
+        billed = log_group_billed(each)
         days = each.get("retentionInDays")
         how_long = f"each line kept for {days} days" if days else "kept for good"
-        yield Kept(
-            what="log group",
-            name=name,
-            size=f"{each.get('storedBytes', 0) / _GIB:.1f} GiB",
+        yield Kept.of(
+            billed,
             cost="bills by the GiB and month",
-            why=f"{content}, {how_long}; or delete it: "
-            f"aws logs delete-log-group --log-group-name {name}",
+            why=f"{content}, {how_long}; or delete it: {billed.command}",
         )
-
-
-def _images(region: Region, repository: str) -> str:
-    found = region.pages("ecr", "describe_images", "imageDetails", repositoryName=repository)
-    with accepting("RepositoryNotFoundException"):
-        sizes = [each.get("imageSizeInBytes", 0) for each in found]
-        images = "image" if len(sizes) == 1 else "images"
-        return f"{len(sizes)} {images}, {sum(sizes) / _GIB:.1f} GiB"
-    return "gone meanwhile"

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from trainshed.account.billed import bucket_billed, efs_billed, lustre_billed, openzfs_billed
 from trainshed.aws import Region, accepting
 from trainshed.plan.storage import StorageKind
 from trainshed.plan.storage.bucket import own_bucket_name
 from trainshed.teardown.kept import Kept
-
-_GIB = 2**30
 
 
 def kept_storage(
@@ -20,18 +19,12 @@ def kept_storage(
 
 def _kept_lustre(region: Region, tag: Mapping[str, str], ids: Collection[str]) -> Iterator[Kept]:
     for each in _of_fsx(region, "LUSTRE", tag, ids):
-        lustre = each["LustreConfiguration"]
-        throughput = lustre.get("PerUnitStorageThroughput")
-        speed = f", {throughput} MB/s per TiB" if throughput else ""
-        file_system_id = each["FileSystemId"]
-        yield Kept(
-            what="file system",
-            name=file_system_id,
-            # Intelligent-Tiering has no fixed size.
-            size=f"{each.get('StorageCapacity', 'elastic')} GiB {lustre['DeploymentType']}{speed}",
+        billed = lustre_billed(each)
+        yield Kept.of(
+            billed,
             cost="bills for its whole size by the hour, until it is deleted",
-            why=f"your data is on it; use it again with storage.lustre.existing: {file_system_id}, "
-            f"or delete it: aws fsx delete-file-system --file-system-id {file_system_id}",
+            why=f"your data is on it; use it again with storage.lustre.existing: {billed.name}, "
+            f"or delete it: {billed.command}",
         )
 
 
@@ -41,29 +34,23 @@ def _kept_efs(region: Region, tag: Mapping[str, str], ids: Collection[str]) -> I
         ours = file_system_id in ids or tag in each.get("Tags", ())
         if not ours or each["LifeCycleState"] in ("deleting", "deleted"):
             continue
-        yield Kept(
-            what="EFS file system",
-            name=file_system_id,
-            size=f"{each['SizeInBytes']['Value'] / _GIB:.1f} GiB",
+        billed = efs_billed(each)
+        yield Kept.of(
+            billed,
             cost="bills by the GiB and month",
-            why=f"your data is on it; use it again with storage.efs.existing: {file_system_id}, "
-            f"or delete it: aws efs delete-file-system --file-system-id {file_system_id}",
+            why=f"your data is on it; use it again with storage.efs.existing: {billed.name}, "
+            f"or delete it: {billed.command}",
         )
 
 
 def _kept_openzfs(region: Region, tag: Mapping[str, str], ids: Collection[str]) -> Iterator[Kept]:
     for each in _of_fsx(region, "OPENZFS", tag, ids):
-        throughput = each["OpenZFSConfiguration"]["ThroughputCapacity"]
-        file_system_id = each["FileSystemId"]
-        yield Kept(
-            what="OpenZFS file system",
-            name=file_system_id,
-            # Intelligent-Tiering has no fixed size.
-            size=f"{each.get('StorageCapacity', 'elastic')} GiB, {throughput} MB/s",
+        billed = openzfs_billed(each)
+        yield Kept.of(
+            billed,
             cost="bills for its whole size and its throughput by the hour, until it is deleted",
-            why=f"your data is on it; use it again with storage.openzfs.existing: {file_system_id}"
-            ", or delete it, after a last backup: aws fsx delete-file-system --file-system-id "
-            f"{file_system_id}",
+            why=f"your data is on it; use it again with storage.openzfs.existing: {billed.name}"
+            f", or delete it, after a last backup: {billed.command}",
         )
 
 
@@ -83,24 +70,13 @@ def _kept_bucket(region: Region, tag: Mapping[str, str], ids: Collection[str]) -
     for name in sorted({*ids, own}):
         with accepting("404", "NoSuchBucket"):
             region.call("s3", "head_bucket", Bucket=name)
-            yield Kept(
-                what="bucket",
-                name=name,
-                size=_objects(region, name),
+            billed = bucket_billed(region, name)
+            yield Kept.of(
+                billed,
                 cost="bills by the GB and month",
                 why=f"your data is in it; use it again with storage.bucket.existing: {name}, or "
-                f"delete it when it is empty, of versions too: aws s3api delete-bucket --bucket "
-                f"{name}",
+                f"delete it when it is empty, of versions too: {billed.command}",
             )
-
-
-def _objects(region: Region, bucket: str) -> str:
-    """Count the objects of a bucket, as far as one answer of S3 goes."""
-    answer = region.call("s3", "list_objects_v2", Bucket=bucket)
-    found = answer.get("Contents", ())
-    more = "more than " if answer["IsTruncated"] else ""
-    objects = "object" if len(found) == 1 else "objects"
-    return f"{more}{len(found)} {objects}, {sum(each['Size'] for each in found) / _GIB:.1f} GiB"
 
 
 _KEPT: Mapping[

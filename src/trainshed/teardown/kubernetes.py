@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trainshed.account.billed import Billed, load_balancer_billed, volume_billed
 from trainshed.aws import Region, accepting
 from trainshed.teardown.kept import Kept
 
@@ -38,10 +39,12 @@ class MadeByKubernetes:
     """One resource that Kubernetes made.
 
     Attributes:
-        kept: the resource, and what to do about it: nothing of it is deleted for its owner.
+        billed: the resource; nothing of it is deleted for its owner.
+        kept: what to do about it.
         vpc: the VPC that it is in and that it keeps from being deleted; None for none.
     """
 
+    billed: Billed
     kept: Kept
     vpc: str | None
 
@@ -116,9 +119,10 @@ def _load_balancers(region: Region, cluster: str) -> Iterator[MadeByKubernetes]:
         if _is_of(tags, cluster):
             found = balancers[arn]
             command = f"aws elbv2 delete-load-balancer --load-balancer-arn {arn}"
-            yield _load_balancer(
-                found["LoadBalancerName"], found["Type"], found["VpcId"], tags, command
+            billed = load_balancer_billed(
+                found["LoadBalancerName"], found["Type"], found["CreatedTime"], command
             )
+            yield _made(billed, tags, found["VpcId"])
     classic = {
         each["LoadBalancerName"]: each
         for each in region.pages("elb", "describe_load_balancers", "LoadBalancerDescriptions")
@@ -126,20 +130,17 @@ def _load_balancers(region: Region, cluster: str) -> Iterator[MadeByKubernetes]:
     for name, tags in _tags_of(region, "elb", "LoadBalancerNames", "LoadBalancerName", classic):
         if _is_of(tags, cluster):
             command = f"aws elb delete-load-balancer --load-balancer-name {name}"
-            yield _load_balancer(name, "classic", classic[name].get("VPCId"), tags, command)
+            billed = load_balancer_billed(name, "classic", classic[name]["CreatedTime"], command)
+            yield _made(billed, tags, classic[name].get("VPCId"))
 
 
-def _load_balancer(
-    name: str, kind: str, vpc: str | None, tags: Tags, command: str
-) -> MadeByKubernetes:
-    kept = Kept(
-        what="load balancer",
-        name=name,
-        size=kind,
+def _made(balancer: Billed, tags: Tags, vpc: str | None) -> MadeByKubernetes:
+    kept = Kept.of(
+        balancer,
         cost="bills by the hour, and by its traffic",
-        why=f"Kubernetes made it{_owner(tags)}; without the control plane: {command}",
+        why=f"Kubernetes made it{_owner(tags)}; without the control plane: {balancer.command}",
     )
-    return MadeByKubernetes(kept=kept, vpc=vpc)
+    return MadeByKubernetes(billed=balancer, kept=kept, vpc=vpc)
 
 
 def _owner(tags: Tags) -> str:
@@ -167,15 +168,21 @@ def _security_groups(region: Region, cluster: str) -> Iterator[MadeByKubernetes]
         if not _is_of(tags, cluster) or _OF_EKS in tags:
             continue
         group = each["GroupId"]
-        kept = Kept(
+        billed = Billed(
             what="security group",
             name=group,
             size="",
+            since=None,
+            charges=(),
+            command=f"aws ec2 delete-security-group --group-id {group}",
+        )
+        kept = Kept.of(
+            billed,
             cost="nothing by itself",
             why="Kubernetes made it for a load balancer, and it goes with that; without the "
-            f"control plane: aws ec2 delete-security-group --group-id {group}",
+            f"control plane: {billed.command}",
         )
-        yield MadeByKubernetes(kept=kept, vpc=each["VpcId"])
+        yield MadeByKubernetes(billed=billed, kept=kept, vpc=each["VpcId"])
 
 
 def _volumes(region: Region, cluster: str) -> Iterator[MadeByKubernetes]:
@@ -190,17 +197,15 @@ def _volumes(region: Region, cluster: str) -> Iterator[MadeByKubernetes]:
         if named and not _is_of(tags, cluster):
             continue
         claim = "/".join(filter(None, (tags.get(_CLAIM_NAMESPACE), tags.get(_CLAIM))))
-        volume = each["VolumeId"]
-        kept = Kept(
-            what="volume",
-            name=volume,
-            size=f"{each['Size']} GiB {each['VolumeType']}",
+        billed = volume_billed(each)
+        kept = Kept.of(
+            billed,
             cost="bills by the GiB and month",
             why=("" if named else "its tags name no cluster, so it may be another one's; ")
             + f"Kubernetes made it{f' for the claim {claim}' if claim else ''}, and data is on it; "
-            f"take a snapshot, or delete it: aws ec2 delete-volume --volume-id {volume}",
+            f"take a snapshot, or delete it: {billed.command}",
         )
-        yield MadeByKubernetes(kept=kept, vpc=None)
+        yield MadeByKubernetes(billed=billed, kept=kept, vpc=None)
 
 
 def _is_of(tags: Tags, cluster: str) -> bool:

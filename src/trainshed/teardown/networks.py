@@ -9,7 +9,7 @@ from trainshed.aws import Region
 from trainshed.teardown.kept import Kept
 
 # What every network stack with exports has, and no other stack.
-_GUARD = "Custom::NetworkGuard"
+NETWORK_GUARD = "Custom::NetworkGuard"
 
 
 def networks_of(
@@ -24,7 +24,7 @@ def networks_of(
     """
     names = {planned}.union(*(imported_from(region, user) for user in users))
     stacks = [stack for name in sorted(names) if (stack := find_stack(region, name))]
-    return tuple(each for each in stacks if each.name == planned or each.ids(_GUARD))
+    return tuple(each for each in stacks if each.name == planned or each.ids(NETWORK_GUARD))
 
 
 def unused_networks(region: Region, known: Collection[str]) -> tuple[DeployedStack, ...]:

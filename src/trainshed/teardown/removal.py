@@ -7,6 +7,7 @@ from trainshed.account.deployed_stacks import DeployedStack, status_of
 from trainshed.aws import Region
 from trainshed.errors import Failure
 from trainshed.jobs.scheduler import scheduler_of
+from trainshed.orchestrators.batch.former import remove_former
 from trainshed.teardown.control_planes import unprotect
 from trainshed.teardown.kubernetes import delete_left_interfaces
 from trainshed.teardown.shared_control_plane import remove_content
@@ -34,6 +35,9 @@ def remove(region: Region, survey: Survey, *, show: Callable[[str], None]) -> No
     if survey.eks_cluster and survey.in_kubernetes:
         # While nodes are there: jobs get SIGTERM.
         remove_content(region, survey.eks_cluster, survey.in_kubernetes, show=show)
+    for name in survey.former:
+        # While the roles and the launch template in the stack are there.
+        remove_former(region, name, show)
     for stack in survey.removed:
         # Networks go last; until then the rules of other stacks may name these groups.
         for group in survey.groups.get(stack.name, ()):

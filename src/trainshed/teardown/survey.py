@@ -9,7 +9,8 @@ from trainshed.aws import Region
 from trainshed.errors import Failure, UnknownName
 from trainshed.jobs.model import ListedJob
 from trainshed.jobs.scheduler import UnseenJobs, scheduler_of
-from trainshed.orchestrators import Orchestrator, traits
+from trainshed.orchestrators import ORCHESTRATOR_OUTPUT, Orchestrator, traits
+from trainshed.orchestrators.batch.former import OUTPUTS, former_environments
 from trainshed.plan import ClusterPlan
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import STORAGES, StoragePlan
@@ -44,6 +45,8 @@ class Survey:
         groups: security groups of file systems that are gone, by the network stack that they
             would hold.
         subnets: of zones that have left a network stack, by the stack, too.
+        former: compute environments of AWS Batch that the cluster had before, which use what is in
+            its stack (`trainshed apply --blue-green`).
         kept: what stays.
         jobs: jobs that are not over.
         unseen_jobs: why it is not known which jobs are not over; None when it is.
@@ -54,6 +57,7 @@ class Survey:
     removed: tuple[DeployedStack, ...]
     groups: Mapping[str, tuple[str, ...]]
     subnets: Mapping[str, tuple[str, ...]]
+    former: tuple[str, ...]
     kept: tuple[Kept, ...]
     jobs: tuple[ListedJob, ...]
     unseen_jobs: str | None
@@ -155,12 +159,20 @@ def survey(
         removed=tuple(removed),
         groups={each.name: tuple(left_groups(region, each)) for each in going},
         subnets={each.name: tuple(left_subnets(region, each)) for each in going},
+        former=_former(region, compute) if compute and compute in removed else (),
         kept=tuple(kept),
         jobs=tuple(jobs),
         unseen_jobs=unseen_jobs,
         eks_cluster=eks_cluster,
         in_kubernetes=in_kubernetes,
     )
+
+
+def _former(region: Region, compute: DeployedStack) -> tuple[str, ...]:
+    batch = compute.outputs.get(ORCHESTRATOR_OUTPUT) == Orchestrator.BATCH
+    if not batch or not compute.outputs.keys() >= OUTPUTS:
+        return ()
+    return tuple(each.name for each in former_environments(region, compute.outputs))
 
 
 def _unused_control_planes(
