@@ -349,7 +349,7 @@ def test_a_network_in_two_zones_has_all_its_parts_twice(fleet: Planner) -> None:
 
 def test_a_file_system_that_is_shared_costs_once(fleet: Planner) -> None:
     data = "storage: {lustre: {name: data, capacity_gib: 4800}}\n"
-    first = PLAIN + SHARED + "zone: usw2-az2\n" + data
+    first = PLAIN + SHARED + "zone: usw2-az2\nmonitoring: false\n" + data
     second = first.replace("PlainCluster", "OtherCluster")
 
     cost = total_cost(fleet(first), fleet(first, second), ())

@@ -1,5 +1,6 @@
 """How the commands of a step are run."""
 
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,13 @@ import pytest
 from trainshed.errors import Failure
 from trainshed.up import run_command
 
+ROOT = Path(__file__).parents[2]
+APP = """
+import aws_cdk
+app = aws_cdk.App()
+aws_cdk.Stack(app, "TrainNetwork")
+app.synth()
+"""
 # Says by named pipes that it has begun, and what asks it to end; in between it waits for a third.
 COMMAND = """
 trap 'echo asked >ended; exit 1' INT TERM
@@ -65,3 +73,20 @@ def test_a_command_ends_with_us(tmp_path: Path, number: signal.Signals) -> None:
     # Without an end, this waits for ever.
     assert (tmp_path / "ended").read_text() == "asked\n"
     ours.wait()
+
+
+@pytest.mark.synth
+def test_what_another_cdk_cli_reads_is_not_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one leaves it that was killed, and whose process nobody has reaped."""
+    (tmp_path / "cdk.json").write_text(json.dumps({"app": f"'{sys.executable}' app.py"}))
+    (tmp_path / "app.py").write_text(APP)
+    (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
+    (tmp_path / "cdk.out").mkdir()
+    (tmp_path / f"cdk.out/read.{os.getpid()}.1.lock").touch()
+    monkeypatch.chdir(tmp_path)
+
+    run_command("npx cdk ls", tmp_path / "x.log", lambda _: None)
+
+    assert "TrainNetwork" in (tmp_path / "x.log").read_text()

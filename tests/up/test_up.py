@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from botocore.exceptions import WaiterError
@@ -15,9 +15,11 @@ from command_line import Answer, runner
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
-from trainshed.app.synthesis import read_app, synthesise
+from trainshed.account.deployed_stacks import DeployedStack
+from trainshed.app.synthesis import SynthesisedStack, read_app, synthesise
 from trainshed.aws import AwsRefusal, Region
 from trainshed.cli import main
+from trainshed.cli import steps as cli_steps
 from trainshed.cli import up as up_command
 from trainshed.cli.cluster import ALL_CLUSTERS, load_cluster
 from trainshed.jobs.model import JobState
@@ -135,6 +137,28 @@ def test_a_new_account_has_all_to_do_after_its_quota(up: Run) -> None:
         "npx cdk deploy TrainCluster --require-approval=never --concurrency=4"
     ]
     assert by_step["stacks"]["price"].startswith("0.")
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"CDKMetadata": {"Type": "AWS::CDK::Metadata"}}, ""),
+        ({"Topic": {"Type": "AWS::SNS::Topic"}}, "differs from the cluster file"),
+    ],
+)
+def test_what_the_cdk_adds_for_statistics_is_no_difference(more: Any, says: str) -> None:
+    resources = {"Queue": {"Type": "AWS::SQS::Queue"}}
+    state = stacks.StackState(
+        made=cast(SynthesisedStack, SimpleNamespace(template={"Resources": resources})),
+        found=cast(DeployedStack, SimpleNamespace(status="CREATE_COMPLETE")),
+        template={
+            "Resources": {**resources, **more},
+            "Conditions": {"CDKMetadataAvailable": {"Fn::Equals": ["a", "b"]}},
+        },
+    )
+
+    assert state.left_to_do.startswith(says)
+    assert bool(state.left_to_do) == bool(says)
 
 
 def test_what_blocks_the_first_step_is_said_and_nothing_is_run(up: Run, tmp_path: Path) -> None:
@@ -311,6 +335,16 @@ def test_credentials_of_nobody_block_all_else(up: Run, monkeypatch: pytest.Monke
     assert answer.code == 1
     first, *others = states(answer).values()
     assert (first, {*others}) == ("blocked", {"later"})
+
+
+def test_without_credentials_nothing_is_begun(up: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+
+    answer = up("--yes")
+
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("error: no AWS credentials: set AWS_PROFILE")
 
 
 def test_an_account_of_somebody_else_blocks(up: Run, file: Path) -> None:
@@ -500,6 +534,8 @@ def test_a_cluster_of_kubernetes_has_steps_of_its_own(
         ("CREATE_IN_PROGRESS", StepState.AT_WORK, "TrainNetwork is not there"),
         ("UPDATE_ROLLBACK_IN_PROGRESS", StepState.AT_WORK, "TrainNetwork is not there"),
         ("UPDATE_ROLLBACK_FAILED", StepState.BLOCKED, "its events say why"),
+        ("ROLLBACK_FAILED", StepState.BLOCKED, "its events say why"),
+        ("DELETE_FAILED", StepState.BLOCKED, "its events say why"),
         ("REVIEW_IN_PROGRESS", StepState.TO_DO, "TrainNetwork is not there"),
     ],
 )
@@ -512,6 +548,7 @@ def test_stacks_are_deployed_when_cloudformation_is_not_at_work(
 ) -> None:
     found = {"TrainCluster": SimpleNamespace(status=status)}
     monkeypatch.setattr(stacks, "find_stack", lambda _, name: found.get(name))
+    monkeypatch.setattr(stacks, "template_of", lambda *_: {})
 
     look = looks("stacks")["stacks"]
 
@@ -618,7 +655,7 @@ def test_a_run_waits_for_aws_and_goes_on_from_what_is_there_then(
     found, waited = [at_work, at_work, done], list[float]()
     step = Step(name="stacks", title="Stacks", look=lambda: found.pop(0))
     monkeypatch.setattr(up_command, "steps_of", lambda _: (step,))
-    monkeypatch.setattr(up_command, "sleep", waited.append)
+    monkeypatch.setattr(cli_steps, "sleep", waited.append)
 
     answer = up("--yes")
 

@@ -26,12 +26,17 @@ GROUPS = {
     "offline": "An AWS on this machine: no account, no network, no cost.",
     "rehearse": "A job of a cluster on this machine, before you pay for a node.",
     "up": "From an empty account to a first job: the steps that are not done yet.",
+    "apply": "Bring a deployed cluster to what its file says now.",
+    "status": "How a cluster is now, on one screen: stacks, nodes, jobs, storage, alarms, cost.",
+    "top": "What all nodes of a cluster do now: accelerators, memory, temperature, EFA.",
     "job": "Jobs of a cluster: submit, watch, logs, cancel, why one fails; a shell on its nodes.",
+    "node": "A node of a cluster: drained, rebooted, replaced.",
     "kube": "Kubernetes of a cluster on Amazon EKS: what it needs, kubectl, what nodes have.",
     "bench": "Logs of collective benchmarks: read, judged, drawn.",
     "container": "Container images: built, compared with AMIs, pushed to a cluster's repository.",
     "upgrade": "What another version of trainshed would change in your project.",
     "teardown": "Delete a cluster's stacks. Data stays.",
+    "orphans": "What trainshed left in an account that nothing owns, its price, what removes it.",
 }
 
 

@@ -159,6 +159,7 @@ def _print(explained: Explanation) -> None:
             f"EFA bandwidth: {efa.used_gbps:g} of {efa.available_gbps:g} Gbps of a node "
             f"({efa.percent:.0f} %)" + (f"; {efa.left_out}" if efa.left_out else "")
         )
+    say(f"monitoring: {explained.monitoring or 'none'}")
     print_records(
         [asdict(decision) for decision in explained.decisions],
         columns=("field", "value", "reason"),

@@ -94,10 +94,15 @@ def submit(
 
     The cluster must be deployed. Put a command after --.
     """
+    from trainshed.guard.outputs import stopped
+    from trainshed.guard.stop_times import stop_times
+    from trainshed.jobs.idle_nodes import look_at_idle
     from trainshed.jobs.local_files import local_files_warning
     from trainshed.jobs.scheduler import find_scheduler
     from trainshed.jobs.sent_files import pack
     from trainshed.jobs.submission import Submission, job_name, launched
+    from trainshed.jobs.why.questions import Questions
+    from trainshed.plan.job_stop import stop_notice
     from trainshed.plan.job_window import job_window, window_notices
     from trainshed.ready_jobs import Work, work_on
 
@@ -141,7 +146,18 @@ def submit(
             say(f"variable: {variable}={value}", err=True)
         say(f"command: {shlex.join(work.command)}", err=True)
     aws_region = _region(plan.region)
-    job_id = find_scheduler(aws_region, plan.name).submit(submission)
+    scheduler = find_scheduler(aws_region, plan.name)
+    # What may not be asked is no reason not to submit.
+    by_guard = stopped(scheduler.outputs, now) or look_at_idle(
+        aws_region, plan.name, scheduler.outputs, Questions()
+    )
+    if by_guard and by_guard.jobs_wait:
+        say(f"warning: {by_guard.reason}; {by_guard.remedy}", err=True)
+    elif notice := stop_notice(
+        stop_times(scheduler.outputs), longest, now, ends_with_hours=plan.traits.keeps_nodes
+    ):
+        say(notice, err=True)
+    job_id = scheduler.submit(submission)
     say(job_id)
     if window:
         say(*window_notices(calendar, window, longest, now), err=True)

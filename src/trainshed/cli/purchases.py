@@ -67,7 +67,7 @@ def print_purchases(plan: ClusterPlan, prices: PriceList, wanted: str, as_json: 
     """
     of_types = [
         [bought_node(each.name, name, prices) for name in wanted_purchases(each, wanted)]
-        for each in (plan.instance, *plan.capacity.other_types)
+        for each in plan.types
     ]
     bought = [each for of_type in of_types for each in of_type]
     if as_json:

@@ -89,6 +89,7 @@ def _record(found: Survey) -> dict[str, Any]:
             for each in found.removed
         ]
         + [{"what": "object of Kubernetes", "name": each} for each in _in_kubernetes(found)]
+        + [{"what": "former compute environment", "name": each} for each in found.former]
         + [
             {"what": what, "name": each}
             for what, of_stacks in (("security group", found.groups), ("subnet", found.subnets))

@@ -87,6 +87,8 @@ class Risk:
         resource: path of the construct in its stack.
         message: what happens, and why.
         remedy: what to do, or to ask the author.
+        spared_minutes: of `jobs-killed`: for so long jobs that run go on, and the deployment waits
+            for them; None where it ends none that runs, and for other kinds.
     """
 
     kind: RiskKind
@@ -95,6 +97,7 @@ class Risk:
     resource: str
     message: str
     remedy: str
+    spared_minutes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,8 @@ from trainshed.review.model import BrokenSide, Review, RiskKind, Side
 from trainshed.review.quotas import quota_changes
 from trainshed.review.remembered import RememberingProgram
 from trainshed.review.repository import find_base
-from trainshed.review.risks import risks
+from trainshed.review.risks import most_dangerous_first, risks
+from trainshed.review.risks.stopped_nodes import stopped_nodes
 from trainshed.review.sides import (
     AbsentSide,
     Base,
@@ -130,7 +131,12 @@ def make_review(
     objects = object_changes(before.objects, head.objects)
     stacks = (*comparison.stacks, *objects) if compared else ()
     findings = finding_changes(before if compared else None, head)
-    found = risks(before.stacks, head.stacks, comparison)
+    found = most_dangerous_first(
+        (
+            *risks(before.stacks, head.stacks, comparison),
+            *stopped_nodes(before.fleet, head.fleet),
+        )
+    )
     refused = {each.stack for each in found if each.kind is RiskKind.DEPLOYMENT_FAILS}
     return Review(
         base=base.name,

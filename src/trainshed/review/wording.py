@@ -25,7 +25,8 @@ _ROUNDING_USD = 0.0005
 
 def counted(number: int, noun: str) -> str:
     """Return for instance `1 finding` or `2 findings`."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    ends_in_ies = noun.endswith("y") and noun[-2:-1] not in "aeiou"
+    plural = f"{noun[:-1]}ies" if ends_in_ies else f"{noun}s"
     return f"{number:,} {noun if number == 1 else plural}"
 
 

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from trainshed.errors import Failure
 _EVENT = re.compile(r"(?:\d+:\d+:\d+ [AP]M \| )?(\w+) \|\s+(\d+)/(\d+) \|")
 _LAST_LINES = 20
 # Whatever ends this program, SIGKILL too, ends the command: then nothing writes to its standard
-# input any more. A deployment that went on would hold the project's cdk.out.
+# input any more. Two deployments at once would be in each other's way.
 _ENDS_WITH_US = """exec 3<&0 </dev/null
 { read -r -u 3 || kill -TERM 0; } >/dev/null 2>&1 &
 exec 3<&-
@@ -51,7 +52,12 @@ def run_command(command: str, log: Path, show: Callable[[str], None]) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     last = deque[str](maxlen=_LAST_LINES)
     done: dict[str, str] = {}
-    with log.open("a", encoding="utf-8") as file:
+    with (
+        log.open("a", encoding="utf-8") as file,
+        # Not the project's cdk.out: what another CDK CLI reads there, or a killed one whose process
+        # nobody has reaped, cannot be synthesized again.
+        tempfile.TemporaryDirectory(prefix="trainshed-up-") as assembly,
+    ):
         file.write(f"$ {command}\n")
         process = subprocess.Popen(
             ["bash", "-euo", "pipefail", "-c", _ENDS_WITH_US + command],
@@ -60,7 +66,7 @@ def run_command(command: str, log: Path, show: Callable[[str], None]) -> None:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            env=_environment(),
+            env={**_environment(), "CDK_OUTPUT": assembly},
             # Ctrl-C is passed on once, so that nobody cleans up twice.
             process_group=0,
         )

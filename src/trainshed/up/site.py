@@ -77,8 +77,19 @@ class Site:
         Raises:
             TrainshedError: there is no project here, or it does not synthesise.
         """
+        with TemporaryDirectory(prefix="trainshed-up-") as folder:
+            return self.synthesise_into(Path(folder))
+
+    def synthesise_into(self, folder: Path) -> Mapping[str, SynthesisedStack]:
+        """Synthesise the project's app; return the stacks of the cluster, as `stacks` does.
+
+        Args:
+            folder: for the cloud assembly.
+
+        Raises:
+            TrainshedError: as `stacks`.
+        """
         app = read_app(Path())
         context = {**app.context, **({"clusters": self.files} if self.files else {})}
         app = replace(app, context=context, account=self.account, region=self.region.name)
-        with TemporaryDirectory(prefix="trainshed-up-") as folder:
-            return with_needed(self.plan.name, synthesise(app, Path(folder)))
+        return with_needed(self.plan.name, synthesise(app, folder))

@@ -1,39 +1,109 @@
 """Whether the stacks of a cluster are deployed as its file has them."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
 from trainshed.account.deployed_stacks import DeployedStack, find_stack, template_of
 from trainshed.app.synthesis import SynthesisedStack
 from trainshed.cost import cluster_cost
 from trainshed.up.model import Look, StepState
 from trainshed.up.site import Site
 
-# Those that the CDK CLI cannot go on from.
-_STUCK = "ROLLBACK_FAILED", "DELETE_FAILED"
+# Those that a deployment cannot go on from before somebody has found out why.
+_STUCK = "ROLLBACK_FAILED", "UPDATE_ROLLBACK_FAILED", "DELETE_FAILED"
 # Created by a change set that was not run; the CDK CLI does not wait for the others.
 _NOT_BEGUN = "REVIEW_IN_PROGRESS"
 _COMPLETE = "CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"
+# What is left of a first deployment that failed; the CDK CLI deletes it and begins anew.
+_NOTHING_THERE = "REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE"
 _MINUTES = 20
 # Amazon EKS user guide, "Create an Amazon EKS cluster": "several minutes"; the toolkits that make
 # one speak of ten.
 _CONTROL_PLANE_MINUTES = 10
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackState:
+    """A stack as the project's app makes it, and as CloudFormation has it.
+
+    Attributes:
+        made: by the app.
+        found: what is there under its name; None for nothing.
+        template: that is deployed; empty for nothing.
+    """
+
+    made: SynthesisedStack
+    found: DeployedStack | None
+    template: Mapping[str, Any]
+
+    @property
+    def left_to_do(self) -> str:
+        """What is left to do for it; nothing when it is as it should be."""
+        if self.found is None:
+            return "is not there"
+        if self.found.status not in _COMPLETE:
+            return f"is {self.found.status}"
+        if _without_metadata(self.template) == _without_metadata(self.made.template):
+            return ""
+        return "differs from the cluster file (trainshed apply --plan shows what a change does)"
+
+
+def _without_metadata(template: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a template without what the CDK CLI has the app add for AWS's statistics.
+
+    It does, unless `versionReporting` in cdk.json is false, and our own synthesis does not. CDK
+    developer guide, "Configure AWS CDK usage data reporting".
+    """
+    resources, conditions = (
+        {
+            name: each
+            for name, each in template.get(section, {}).items()
+            if name not in ("CDKMetadata", "CDKMetadataAvailable")
+        }
+        for section in ("Resources", "Conditions")
+    )
+    rest = {name: each for name, each in template.items() if name != "Conditions"}
+    return {**rest, "Resources": resources, **({"Conditions": conditions} if conditions else {})}
+
+
+def stack_states(site: Site) -> dict[str, StackState]:
+    """Return the stacks of a cluster by name, in the order of their deployment."""
+    return {name: _state(site, name, made) for name, made in site.stacks.items()}
+
+
+def _state(site: Site, name: str, made: SynthesisedStack) -> StackState:
+    found = find_stack(site.region, name)
+    there = found is not None and found.status not in _NOTHING_THERE
+    template = template_of(site.region, found) if found and there else {}
+    # Text is YAML, which no app makes.
+    return StackState(
+        made=made, found=found, template=template if isinstance(template, Mapping) else {}
+    )
+
+
+def stuck_stacks(states: Mapping[str, StackState]) -> str:
+    """Say which stacks no deployment can go on from, and what to do; nothing when there is none."""
+    stuck = [
+        f"{name} {each.left_to_do}"
+        for name, each in states.items()
+        if each.found and each.found.status in _STUCK
+    ]
+    advice = "its events say why; what to do: docs/operate.md, The first deployment failed"
+    return f"{', '.join(stuck)}: {advice}" if stuck else ""
+
+
 def look_at_stacks(site: Site) -> Look:
     """Compare what CloudFormation has with what the project's app makes."""
-    stacks = site.stacks
-    found = {name: find_stack(site.region, name) for name in stacks}
-    left = {
-        name: says
-        for name, stack in stacks.items()
-        if (says := _left_to_do(site, found[name], stack))
-    }
+    states = stack_states(site)
+    left = {name: each.left_to_do for name, each in states.items() if each.left_to_do}
     if not left:
-        says = f"all {len(stacks)} are as the cluster file has them"
+        says = f"all {len(states)} are as the cluster file has them"
         return Look(state=StepState.DONE, says=says)
+    if stuck := stuck_stacks(states):
+        return Look(state=StepState.BLOCKED, says=stuck)
     says = ", ".join(f"{name} {each}" for name, each in left.items())
-    statuses = [stack.status for stack in found.values() if stack]
-    if any(each.endswith(_STUCK) for each in statuses):
-        advice = "its events say why; what to do: docs/operate.md, The first deployment failed"
-        return Look(state=StepState.BLOCKED, says=f"{says}: {advice}")
+    statuses = [each.found.status for each in states.values() if each.found]
     if any(map(is_at_work, statuses)):
         return Look(state=StepState.AT_WORK, says=says)
     plan, cost = site.plan, cluster_cost(site.plan, site.prices)
@@ -49,14 +119,3 @@ def look_at_stacks(site: Site) -> Look:
 def is_at_work(status: str) -> bool:
     """Return whether CloudFormation is still at work on a stack of this status."""
     return status.endswith("_IN_PROGRESS") and not status.endswith(_NOT_BEGUN)
-
-
-def _left_to_do(site: Site, found: DeployedStack | None, stack: SynthesisedStack) -> str:
-    """Say what is left to do for a stack; nothing when it is as it should be."""
-    if found is None:
-        return "is not there"
-    if found.status not in _COMPLETE:
-        return f"is {found.status}"
-    if template_of(site.region, found) == stack.template:
-        return ""
-    return "differs from the cluster file (trainshed review shows what a change does)"

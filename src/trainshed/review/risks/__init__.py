@@ -1,6 +1,6 @@
 """What may go wrong when a change is deployed: the most dangerous first."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from trainshed.app.synthesis import SynthesisedStack
 from trainshed.review.changes import TemplateComparison
@@ -53,7 +53,11 @@ def risks(
         after: those after it.
         comparison: of both.
     """
-    found = dict.fromkeys(_risks(before, after, comparison))
+    return most_dangerous_first(dict.fromkeys(_risks(before, after, comparison)))
+
+
+def most_dangerous_first(found: Iterable[Risk]) -> tuple[Risk, ...]:
+    """Return risks by kind, the worst first."""
     return tuple(
         sorted(found, key=lambda risk: (_KINDS.index(risk.kind), _LEVELS.index(risk.level)))
     )

@@ -60,7 +60,14 @@ class Affected:
         verb = "is" if self.change.effect is Effect.REPLACED else "may be"
         return f"{verb} replaced, because of {self.forcing}"
 
-    def risk(self, kind: RiskKind, level: Level, message: str, remedy: str) -> Risk:
+    def risk(
+        self,
+        kind: RiskKind,
+        level: Level,
+        message: str,
+        remedy: str,
+        spared_minutes: int | None = None,
+    ) -> Risk:
         """Return a risk of this resource."""
         return Risk(
             kind=kind,
@@ -69,6 +76,7 @@ class Affected:
             resource=self.change.name,
             message=message,
             remedy=remedy,
+            spared_minutes=spared_minutes,
         )
 
 

@@ -32,6 +32,12 @@ def jobs_killed(affected: Affected) -> Iterator[Risk]:
             yield from risks.changed(affected)
 
 
-def killed(affected: Affected, level: Level, message: str, remedy: str = WAIT) -> Risk:
+def killed(
+    affected: Affected,
+    level: Level,
+    message: str,
+    remedy: str = WAIT,
+    spared_minutes: int | None = 0,
+) -> Risk:
     """Return a risk for jobs; the remedy is to deploy when none runs, unless another is given."""
-    return affected.risk(RiskKind.JOBS_KILLED, level, message, remedy)
+    return affected.risk(RiskKind.JOBS_KILLED, level, message, remedy, spared_minutes)

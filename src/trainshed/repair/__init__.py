@@ -1,0 +1,1 @@
+"""Nodes that somebody takes out of service: drained, rebooted, replaced."""
