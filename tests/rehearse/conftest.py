@@ -30,14 +30,18 @@ def project(synthesise: Callable[[Fleet], Path], tmp_path_factory: pytest.TempPa
 
 @pytest.fixture
 def eks_project(
+    request: pytest.FixtureRequest,
     synthesise: Callable[[Fleet], Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Path:
-    """A project with a cluster of Amazon EKS alone, in which the test is."""
+    """A project with a cluster of Amazon EKS alone, in which the test is.
+
+    A parameter is more of the cluster file.
+    """
     file = tmp_path / "clusters/kube.yaml"
     file.parent.mkdir()
-    file.write_text(EKS_CLUSTER)
+    file.write_text(EKS_CLUSTER + getattr(request, "param", ""))
     write_app(tmp_path, synthesise(load_fleet([file])))
     monkeypatch.chdir(tmp_path)
     logs = tmp_path / "logs"

@@ -217,6 +217,35 @@ def test_a_node_that_lacks_its_devices_is_named_and_replaced(
     assert found["StateReason"]["Code"] == "Client.InstanceInitiatedShutdown"
 
 
+def test_a_node_that_loses_its_devices_under_a_job_is_named_and_replaced(
+    run: Run, cluster: tuple[EmbeddedAws, Mapping[str, str]]
+) -> None:
+    job, said = run(*LAUNCH, "sh", "-c", STEPS, fault=FaultKind.LOST_DEVICE)
+
+    assert (job.status, exit_codes(job)) == ("SUCCEEDED", [PEER_LOST, 0])
+    [bad] = re.findall(
+        r"node 1 \([\d.]+\) lost a device while the command ran: 0 of 8 efa devices are on the "
+        r"PCI bus; 0 of 16 neuron devices are on the PCI bus; (i-\w+) powers off",
+        said,
+    )
+    ec2 = cluster[0].client("ec2")
+    [found] = ec2.describe_instances(InstanceIds=[bad])["Reservations"][0]["Instances"]
+    assert found["StateReason"]["Code"] == "Client.InstanceInitiatedShutdown"
+
+
+def test_a_job_goes_on_while_a_deployment_changes_the_ami_of_its_nodes(
+    run: Run, cluster: tuple[EmbeddedAws, Mapping[str, str]]
+) -> None:
+    job, _ = run(*LAUNCH, "sh", "-c", "echo step; exec sleep 8", fault=FaultKind.CHANGED_AMI)
+
+    assert (job.status, exit_codes(job)) == ("SUCCEEDED", [0])
+    batch, ec2 = (cluster[0].client(each) for each in ("batch", "ec2"))
+    [environment] = batch.describe_compute_environments()["computeEnvironments"]
+    [image] = environment["computeResources"]["ec2Configuration"]
+    [ami] = ec2.describe_images(ImageIds=[image["imageIdOverride"]])["Images"]
+    assert ami["Name"].endswith("-next")
+
+
 def test_a_job_starts_although_its_main_node_is_late(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,6 +328,15 @@ def test_every_fault_says_what_must_be_seen(kind: FaultKind) -> None:
     assert find_fault(kind, Orchestrator.BATCH, "TrainCluster").expected
 
 
+def test_nodes_that_are_gone_between_jobs_lose_no_device_there(run: Run) -> None:
+    with pytest.raises(
+        TrainshedError,
+        match="--fault unfit-node: the nodes of TrainCluster are there while a job runs only; "
+        r"set instance\.nodes\.min in its file",
+    ):
+        run("true", fault=FaultKind.UNFIT_NODE)
+
+
 def test_nodes_of_a_multi_node_job_are_not_taken_back(run: Run) -> None:
     with pytest.raises(
         TrainshedError,
@@ -315,8 +353,9 @@ def test_nodes_that_are_not_on_spot_are_not_taken_back(
     region = Region("us-west-2", aws.client)
     scene = Scene(aws=aws, region=region, cluster="TrainCluster", outputs=outputs, nodes=2)
 
-    with pytest.raises(TrainshedError, match="the nodes of TrainCluster are not on Spot; set"):
-        check_on_spot(scene)
+    said = "--fault rebalance: the nodes of TrainCluster are not on Spot; set"
+    with pytest.raises(TrainshedError, match=said):
+        check_on_spot(FaultKind.REBALANCE, scene)
 
 
 def test_the_network_of_the_machine_is_never_cut() -> None:
@@ -438,6 +477,20 @@ def test_a_cut_network_loses_a_node(rehearse: Callable[..., Answer]) -> None:
     assert answer.code == 0
     assert "is lost" in answer.out
     assert "the job has SUCCEEDED after 2 attempts" in answer.out
+
+
+@needs(networks=True)
+def test_a_job_that_finds_its_storage_full_fails_and_says_so(
+    rehearse: Callable[..., Answer],
+) -> None:
+    writes = "echo began; while echo x >/fsx/$AWS_BATCH_JOB_NODE_INDEX; do sleep 0.1; done; exit 3"
+    options = ("--nodes", "2", "--fault", "full-storage")
+
+    answer = rehearse("rehearse", "TrainCluster", *options, "--", "sh", "-c", writes)
+
+    assert answer.code == 3, answer.out
+    assert "the job has FAILED after 1 attempt" in answer.out
+    assert re.search(r"job why: TS-JOB-039 .* /fsx/[01] has no space left", answer.out)
 
 
 @needs(networks=True)

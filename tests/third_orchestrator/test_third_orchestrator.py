@@ -203,8 +203,10 @@ def test_its_jobs_run(aws: EmbeddedAws, trainshed: Run) -> None:
     of_the_other = trainshed("job", "logs", job_id, "--node", "1").stdout
     listed = trainshed("job", "list", "ThirdCluster").stdout
     watched = trainshed("job", "watch", "hello").stdout
+    status = trainshed("status", "ThirdCluster").stdout
 
     assert printed.startswith("good morning from")
     assert of_the_other.startswith("good morning from")
     assert job_id in listed
     assert "SUCCEEDED" in watched
+    assert "nodes      2 running, at most 2\njobs       1 SUCCEEDED\n" in status

@@ -9,8 +9,11 @@ A folder has a module for each part that others ask for, by `part(name, "plan")`
 | rules | rules over its plans, for `trainshed check`; may be missing |
 | account_rules | rules over the account, for `trainshed preflight` |
 | job_rules | rules over what is known of a job, for `trainshed job why`; may be missing |
+| monitoring | the graphs, alarms and rules for events of its nodes and jobs |
 | parts | the parts of a cluster that start its jobs, as its plan has them |
 | scheduler | what runs the jobs of a deployed cluster: a `trainshed.jobs.scheduler.Scheduler` |
+| repair | what takes its nodes out of service and back: a `trainshed.repair.control.NodeControl` |
+| node_states | how many nodes it wants, and what it says of them: `trainshed.jobs.node_states` |
 | risks | what a change of its resources does to jobs, and to the nodes that run them |
 | kubernetes | what Kubernetes has for a cluster, and its nodes; only where jobs run there |
 | faults | what can go wrong with a job in a rehearsal |
@@ -51,6 +54,8 @@ class Traits:
         job_addresses: private addresses that jobs take on each node, beside the node's own.
         in_containers: jobs run in containers, whose image each node pulls.
         keeps_nodes: all nodes are there all the time, also while no job runs.
+        when_stopped: what becomes of jobs when the cluster's nodes are stopped.
+        when_expired: what becomes of jobs when they are stopped for good; None for the same.
         services: what a node cannot do without, by the names of the services' endpoints.
         uses_default_group: jobs are in the default security group of the VPC.
         control_plane: it has a control plane in the VPC, which needs a subnet in another zone.
@@ -75,6 +80,8 @@ class Traits:
     job_addresses: int
     in_containers: bool
     keeps_nodes: bool
+    when_stopped: str
+    when_expired: str | None
     services: tuple[str, ...]
     uses_default_group: bool
     control_plane: bool
@@ -87,6 +94,11 @@ class Traits:
     one_type: str | None
     spot_order: str | None
     without: str
+
+    @property
+    def at_expiry(self) -> str:
+        """What becomes of jobs when the cluster's nodes are stopped for good."""
+        return self.when_expired or self.when_stopped
 
     def why_not_on_spot(self, nodes: int) -> str | None:
         """Say why a cluster of some nodes is not bought on Spot; None where it may be."""

@@ -39,7 +39,13 @@ class FaultKind(StrEnum):
     MISSING_LOG_GROUP = "missing-log-group"
     MISSING_IMAGE = "missing-image"
     MISSING_DEVICE = "missing-device"
+    LOST_DEVICE = "lost-device"
+    CHANGED_AMI = "changed-ami"
+    FULL_STORAGE = "full-storage"
+    UNFIT_NODE = "unfit-node"
     SPOT_INTERRUPTION = "spot-interruption"
+    REBALANCE = "rebalance"
+    BLOCK_END = "block-end"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +77,7 @@ class Behaviour:
         during: done to the processes of the child's command, once the main node has printed a
             line.
         shows: says whether a job that waits shows it. That job would wait for hours, or for ever:
-            the rehearsal says why it waits, and ends it.
+            the rehearsal says why it waits, and ends it. With `during`, the job may end before.
         wrap: changes the command of every node.
         of_child: it hits a child, which a job of one node has not.
     """
@@ -89,6 +95,8 @@ CHILD = 1
 LATE_SECONDS = 30
 # Until the end of a node that EC2 takes back: a quarter of the two minutes that it has on AWS.
 NOTICE_SECONDS = 30
+# From the warning that a Capacity Block ends to the end of its nodes: AWS has ten minutes.
+BLOCK_SECONDS = 10
 # What EC2 says of a launch that it has no instances for.
 NO_CAPACITY = Fault(
     service="ec2",
@@ -97,6 +105,12 @@ NO_CAPACITY = Fault(
     message="We currently do not have sufficient capacity in the Availability Zone you requested.",
     count=None,
 )
+FULL_EXPECTED = (
+    "the command fails when it writes, for instance a checkpoint, and job why says that the "
+    "storage is full (TS-JOB-039)"
+)
+# The folder of the embedded AWS for what file systems of EFS and FSx hold.
+_SHARED = "/shared-storage/"
 _WRAPPED = 'if [ "${variable}" = {index} ]; then {first}; fi; exec "$@"'
 
 
@@ -131,6 +145,47 @@ def cut_network(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process])
     subprocess.run([*entering(process.pid, "net"), "ip", "link", "set", "eth0", "down"], check=True)
 
 
+def fill_storage(processes: Sequence[psutil.Process]) -> None:
+    """Have nodes see storage without room in the place of what they share.
+
+    Args:
+        processes: of all nodes of a job.
+
+    Raises:
+        TrainshedError: they share none.
+    """
+    nodes: dict[Path, psutil.Process] = {}
+    # The oldest of each node: others may end now.
+    for each in sorted(processes, key=lambda process: process.pid):
+        with suppress(OSError):
+            nodes.setdefault(Path(f"/proc/{each.pid}/ns/mnt").readlink(), each)
+    for process in nodes.values():
+        # proc_pid_mountinfo(5): the fourth field is what is mounted, the fifth where.
+        mounts = [
+            line.split()[3:5]
+            for line in Path(f"/proc/{process.pid}/mountinfo").read_text().splitlines()
+        ]
+        shared = [where for what, where in mounts if _SHARED in what]
+        if not shared:
+            raise TrainshedError(
+                f"--fault {FaultKind.FULL_STORAGE}: the nodes share no storage; give the cluster "
+                "storage, for instance storage: {lustre: {}}, or leave the fault out"
+            )
+        for where in shared:
+            full = ["mount", "-t", "tmpfs", "-o", "size=4k,nr_inodes=1,mode=1777", "none", where]
+            subprocess.run([*entering(process.pid, "mount"), *full], check=True)
+
+
+def copy_ami(aws: EmbeddedAws, ami: str) -> str:
+    """Return a copy of an AMI, by another name."""
+    ec2 = aws.client("ec2")
+    [found] = ec2.describe_images(ImageIds=[ami])["Images"]
+    copied = ec2.copy_image(
+        SourceImageId=ami, SourceRegion=aws.settings.regions[0], Name=f"{found['Name']}-next"
+    )
+    return str(copied["ImageId"])
+
+
 def _network(pid: int) -> Path:
     return Path(f"/proc/{pid}/ns/net")
 
@@ -145,8 +200,12 @@ def processes_with(aws: EmbeddedAws, variable: str, value: str) -> list[psutil.P
     return found
 
 
-def check_on_spot(scene: Scene) -> None:
+def check_on_spot(fault: FaultKind, scene: Scene) -> None:
     """Refuse nodes that EC2 does not take back.
+
+    Args:
+        fault: that needs such nodes.
+        scene: in which it is to happen.
 
     Raises:
         TrainshedError: they are not on Spot.
@@ -163,9 +222,42 @@ def check_on_spot(scene: Scene) -> None:
     ]
     if not any(node.get("InstanceLifecycle") == "spot" for node in nodes):
         raise TrainshedError(
-            f"--fault {FaultKind.SPOT_INTERRUPTION}: the nodes of {scene.cluster} are not on Spot; "
+            f"--fault {fault}: the nodes of {scene.cluster} are not on Spot; "
             "set capacity: {spot: {}} in its file, or leave the fault out"
         )
+
+
+def check_in_block(scene: Scene) -> None:
+    """Refuse nodes that are in no Capacity Block.
+
+    Args:
+        scene: in which the block is to end.
+
+    Raises:
+        TrainshedError: the cluster has none.
+    """
+    if not _blocks(scene.aws):
+        raise TrainshedError(
+            f"--fault {FaultKind.BLOCK_END}: the nodes of {scene.cluster} are in no Capacity "
+            "Block; set capacity: {capacity_block: cr-...} in its file, or leave the fault out"
+        )
+
+
+def end_block(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
+    """Have the Capacity Block end in which the nodes are, which all go."""
+    [block] = _blocks(aws)
+    aws.end_block(block, seconds=BLOCK_SECONDS)
+
+
+def _blocks(aws: EmbeddedAws) -> list[str]:
+    """Return the Capacity Blocks that have begun."""
+    active = {"Name": "state", "Values": ["active"]}
+    found = aws.client("ec2").describe_capacity_reservations(Filters=[active])
+    return [
+        each["CapacityReservationId"]
+        for each in found["CapacityReservations"]
+        if each["ReservationType"] == "capacity-block"
+    ]
 
 
 def _kinds_during() -> list[FaultKind]:
@@ -209,5 +301,5 @@ def check_possible(fault: FaultKind | None, *, loopback: bool, after: str | None
     if after is not None and fault not in waiting:
         raise TrainshedError(f"--fault-after is for the faults {', '.join(waiting)}; leave it out")
     reason = "leave out --loopback" if loopback else namespaces_unavailable()
-    if fault is FaultKind.CUT_NETWORK and reason:
+    if fault in (FaultKind.CUT_NETWORK, FaultKind.FULL_STORAGE) and reason:
         raise TrainshedError(f"{fault} needs nodes with networks of their own: {reason}")

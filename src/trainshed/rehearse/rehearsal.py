@@ -19,16 +19,19 @@ from trainshed.aws import Region
 from trainshed.errors import TrainshedError
 from trainshed.jobs.local_files import is_sent, names_a_file
 from trainshed.jobs.logs import follow
-from trainshed.jobs.model import Job
-from trainshed.jobs.scheduler import end_job, find_job, find_scheduler
+from trainshed.jobs.model import Job, JobState
+from trainshed.jobs.scheduler import Scheduler, end_job, find_job, find_scheduler
 from trainshed.jobs.submission import Submission
 from trainshed.jobs.why.gathering import gather
 from trainshed.jobs.why.judging import explain_job
 from trainshed.offline.image import add_image, is_in_ecr
 from trainshed.orchestrators import ORCHESTRATOR_OUTPUT, Orchestrator, part, traits
+from trainshed.plan import ClusterPlan, load_fleet
 from trainshed.ready_jobs import Work
+from trainshed.region import environment_region
 from trainshed.rehearse import deployment, kubernetes
 from trainshed.rehearse.faults import FaultKind, Scene, find_fault
+from trainshed.rehearse.reservations import check_reservable, reserve
 from trainshed.rehearse.workplace import Workplace
 from trainshed.spec import read_spec
 from trainshed.spec.image import ImageSpec
@@ -119,10 +122,11 @@ def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Se
 
     Raises:
         TrainshedError: the cluster has fewer nodes, or another orchestrator than the fault, or an
-            image that cannot miss.
+            image that cannot miss, or a resource group of its owner's.
     """
     given = rehearsal.as_of
     as_of = parse_as_of(given) if given else project_needs(Path.cwd()).as_of
+    plan: ClusterPlan | None = None
     for file in sorted(Path().glob("clusters/*.yaml")):
         spec = read_spec(file).spec
         if spec and spec.name == rehearsal.cluster:
@@ -131,6 +135,8 @@ def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Se
                 find_fault(rehearsal.fault, spec.orchestrator, spec.name)
             if rehearsal.fault is FaultKind.MISSING_IMAGE and (uri := spec.section(ImageSpec).uri):
                 _check_may_miss(DEFAULT_ACCOUNT, uri)
+            [plan] = load_fleet([file], region=environment_region(os.environ)).clusters
+            check_reservable(plan)
     with job_path():
         with stages.stage("synthesise the cluster"):
             stacks = deployment.synthesised(rehearsal.cluster, place.temporary / "cdk.out")
@@ -147,6 +153,8 @@ def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Se
             region = Region(settings.regions[0], aws.client)
             templates = {name: stack.template for name, stack in stacks.items()}
             with stages.stage("deploy the cluster"):
+                if plan:
+                    templates = reserve(aws, plan, templates)
                 if in_kubernetes:
                     kubernetes.make_roles(aws, templates)
                 outputs = deployment.deploy(aws, templates)
@@ -258,11 +266,10 @@ def run_job(
                 inject(aws, job.job_id, processes)
                 inject = None
         if shows and not now.state.is_over and shows(now):
-            findings = explain_job(gather(scheduler, now, datetime.now(UTC)))
-            seen(now, [f"trainshed job why: {each}" for each in findings])
+            seen(now, _why(scheduler, now))
             end_job(scheduler, now, "the rehearsal has seen why it waits")
             shows = None
-    if shows:
+    if shows and not (fault and fault.during):
         reason = f": {now.reason}" if now.reason else ""
         raise TrainshedError(f"--fault {kind} was not seen, and the job has {now.status}{reason}")
     if inject:
@@ -273,7 +280,15 @@ def run_job(
             "give a command that prints one and goes on, or name a line that it prints by "
             "--fault-after"
         )
+    if now.state is JobState.FAILED:
+        seen(now, _why(scheduler, now))
     return now
+
+
+def _why(scheduler: Scheduler, job: Job) -> list[str]:
+    """Return what `trainshed job why` says of a job."""
+    findings = explain_job(gather(scheduler, job, datetime.now(UTC)))
+    return [f"trainshed job why: {each}" for each in findings]
 
 
 def _is_time(line: str, text: str | None) -> bool:

@@ -31,6 +31,7 @@ def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> Schedul
     return ShellScheduler(
         region=region,
         cluster=cluster,
+        outputs=outputs,
         log_group=outputs["LogGroup"],
         environment=json.loads(outputs["JobEnvironment"]),
     )
@@ -44,6 +45,7 @@ class ShellScheduler:
 
     region: Region
     cluster: str
+    outputs: Mapping[str, str]
     log_group: str
     environment: Mapping[str, str]
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from trainshed.catalogue import AcceleratorFamily
+from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.orchestrators.batch.traits import BatchJobSpec
 from trainshed.plan.container import ContainerPlan
 from trainshed.plan.job_environment import network_environment
@@ -43,14 +43,16 @@ def plan_container(notes: Notes, job: BatchJobSpec, node: PlannedNode) -> Contai
     """
     instance = node.instance
     family = instance.accelerator.family
+    # The container is to fit on a node of each type.
+    smallest = min(node.types, key=_memory_mib)
     efa_devices, nodes = node.devices.get("efa", 0), notes.spec.instance.nodes.max
-    memory_mib = int(instance.memory_mib * _MEMORY_SHARE) - instance.huge_pages_mib
+    memory_mib = _memory_mib(smallest)
     shared_memory_mib = (job.shared_memory_gib or 0) * 1024 or memory_mib // 8
     if shared_memory_mib > memory_mib:
         notes.problem(
             "job.shared_memory_gib",
             f"{job.shared_memory_gib} GiB is more than the container's memory, "
-            f"{memory_mib // 1024} GiB on {instance.name}",
+            f"{memory_mib // 1024} GiB on {smallest.name}",
         )
     for name in job.environment:
         # AWS Batch user guide, "AWS Batch job environment variables".
@@ -71,15 +73,15 @@ def plan_container(notes: Notes, job: BatchJobSpec, node: PlannedNode) -> Contai
     if family is AcceleratorFamily.NEURON:
         devices += [f"/dev/neuron{index}" for index in range(instance.accelerator.count)]
     huge_pages = (
-        f", less {instance.huge_pages_mib} MiB of huge pages, which containers use beside it"
-        if instance.huge_pages_mib
+        f", less {smallest.huge_pages_mib} MiB of huge pages, which containers use beside it"
+        if smallest.huge_pages_mib
         else ""
     )
     notes.decide(
         "container memory",
         f"{memory_mib} MiB",
-        f"{_MEMORY_SHARE:.1%} of {instance.memory_mib} MiB{huge_pages}; the kernel and ECS keep "
-        "the rest",
+        f"{_MEMORY_SHARE:.1%} of {smallest.memory_mib} MiB{huge_pages}; the kernel and ECS keep "
+        "the rest" + (f"; of {smallest.name}, which has the least" if len(node.types) > 1 else ""),
     )
     return ContainerPlan(
         vcpus=instance.vcpus,
@@ -90,3 +92,8 @@ def plan_container(notes: Notes, job: BatchJobSpec, node: PlannedNode) -> Contai
         environment=defaults | job.environment,
         folders=node.folders,
     )
+
+
+def _memory_mib(instance: InstanceType) -> int:
+    """Return the memory that a container may have on a node, in MiB."""
+    return int(instance.memory_mib * _MEMORY_SHARE) - instance.huge_pages_mib

@@ -95,6 +95,7 @@ def _node(described: Mapping[str, Any]) -> JobNode:
         log=_log(container, group),
         past_logs=tuple(filter(None, past)),
         attempts=_attempts(described),
+        host=container.get("containerInstanceArn", ""),
     )
 
 

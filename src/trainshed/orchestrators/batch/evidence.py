@@ -17,13 +17,12 @@ from trainshed.errors import UnknownName
 from trainshed.jobs.model import Job, ListedJob
 from trainshed.jobs.why.evidence import Environment, Evidence, FailedLaunch, Instance, Queue
 from trainshed.jobs.why.questions import Questions
+from trainshed.orchestrators.batch.container_instances import container_instances
 from trainshed.orchestrators.batch.described_job import STARTED
 from trainshed.prices import Price, Purchase, instance_item, load_prices
 
 # Auto Scaling tries a launch again and again; the newest tell.
 _MOST_ACTIVITIES = 20
-# ECS API reference, DescribeContainerInstances: "A list of up to 100".
-_CONTAINER_INSTANCES_AT_ONCE = 100
 
 
 def gather(
@@ -175,18 +174,8 @@ def _instances(region: Region, environments: Iterable[Environment]) -> Iterator[
 def _joined(region: Region, environments: Iterable[Environment]) -> Iterator[str]:
     """Yield the ids of the instances that are container instances of the environments."""
     for cluster in filter(None, (each.ecs_cluster for each in environments)):
-        members = list(
-            region.pages(
-                "ecs", "list_container_instances", "containerInstanceArns", cluster=cluster
-            )
-        )
-        for start in range(0, len(members), _CONTAINER_INSTANCES_AT_ONCE):
-            some = members[start : start + _CONTAINER_INSTANCES_AT_ONCE]
-            answer = region.call(
-                "ecs", "describe_container_instances", cluster=cluster, containerInstances=some
-            )
-            for each in answer["containerInstances"]:
-                yield each["ec2InstanceId"]
+        for each in container_instances(region, cluster):
+            yield each.instance_id
 
 
 def _reservations(

@@ -97,7 +97,8 @@ def environments(evidence: Evidence) -> Iterator[Violation]:
                 remedy="fix what the reason names, then: aws batch update-compute-environment "
                 f"--compute-environment {each.name} --state ENABLED",
             )
-        elif each.state != "ENABLED":
+        # Once the guard has disabled it, TS-JOB-038 says so.
+        elif each.state != "ENABLED" and not evidence.stopped:
             yield Violation(
                 message=f"compute environment {each.name} is {each.state}{said}; it is disabled "
                 "when too many nodes fail their first boot (docs/node-programs.md)",

@@ -49,6 +49,7 @@ def changed(affected: Affected) -> Iterator[Risk]:
             Level.MEDIUM,
             f"{it} is disabled: jobs that run go on, those that wait have to wait",
             "ask until when, and where jobs go meanwhile",
+            None,
         )
     if resource_type == LAUNCHES_NODES:
         reasons = new_nodes(affected, _INFRASTRUCTURE, within="ComputeResources")
@@ -78,6 +79,7 @@ def _environment(affected: Affected, reasons: str) -> Risk:
             f"{_waits(longest)}",
             "ask whether a job was submitted with a longer limit (--timeout-hours); nodes with "
             "jobs stay until these are over",
+            minutes,
         )
     may = (
         f"they may run for {_time(longest)}" if longest else "nothing limits how long they may run"
@@ -87,6 +89,7 @@ def _environment(affected: Affected, reasons: str) -> Risk:
         Level.HIGH,
         f"{what}: {spared}, and are then ended; {may}; {_waits(minutes)}",
         f"{WAIT}; a cluster file spares them for job.timeout_hours, at most 120 hours",
+        minutes or 0,
     )
 
 

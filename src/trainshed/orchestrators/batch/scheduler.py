@@ -45,6 +45,7 @@ def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> Schedul
     return BatchScheduler(
         region=region,
         cluster=cluster,
+        outputs=outputs,
         queue=outputs["JobQueue"],
         definition=outputs["JobDefinition"],
         multi_node=outputs.get(JOB_TYPE_OUTPUT) != SINGLE_NODE,
@@ -59,6 +60,7 @@ class BatchScheduler:
         service: name of the AWS service, for messages.
         region: the cluster's.
         cluster: its name.
+        outputs: of its stack.
         queue: ARN of its job queue.
         definition: ARN of its job definition, with the revision.
         multi_node: it is one of multi-node parallel jobs.
@@ -68,6 +70,7 @@ class BatchScheduler:
 
     region: Region
     cluster: str
+    outputs: Mapping[str, str]
     queue: str
     definition: str
     multi_node: bool

@@ -35,6 +35,8 @@ TRAITS = Traits(
     job_addresses=1,
     in_containers=True,
     keeps_nodes=False,
+    when_stopped="jobs that run go on to their end, and others wait",
+    when_expired="jobs that run are ended, and others wait",
     # Amazon ECS developer guide, "Amazon ECS interface VPC endpoints". Without EC2, a boot goes
     # on after half a minute, without its tag.
     services=("ecr.api", "ecr.dkr", "ecs", "ecs-agent", "ecs-telemetry", "logs", "s3", "ssm"),
@@ -48,10 +50,9 @@ TRAITS = Traits(
     most_on_spot=1,
     not_on_spot="AWS Batch runs no multi-node jobs on Spot",
     no_calendar=None,
-    # AWS Batch API reference, NodeRangeProperty, and user guide, "Node groups". A job on one Spot
-    # node names none; such a cluster has one for the same plan and launch template.
+    # AWS Batch API reference, NodeRangeProperty, and user guide, "Node groups".
     one_type="a multi-node job definition of AWS Batch names one instance type, for all of its "
-    "nodes, and clusters on one Spot node are planned alike",
+    "nodes",
     spot_order=None,
     without="jobs run in containers",
 )
@@ -65,5 +66,6 @@ SPOT_TRAITS = replace(
     job_interface=False,
     job_addresses=0,
     uses_default_group=False,
-    one_type="a job definition of AWS Batch asks for the vCPUs and memory of one instance type",
+    # It asks for vCPUs, memory and GPUs, which several types have.
+    one_type=None,
 )

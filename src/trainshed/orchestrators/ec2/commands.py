@@ -5,6 +5,7 @@ import binascii
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from tarfile import TarError
 from typing import Any
@@ -173,7 +174,10 @@ def _read(
     nodes = tuple(
         _lost(index, address, instance)
         if instance in gone
-        else _node(command["CommandId"], index, address, invocations.get(instance, {}), log_group)
+        else replace(
+            _node(command["CommandId"], index, address, invocations.get(instance, {}), log_group),
+            host=instance,
+        )
         for index, (instance, address) in enumerate(
             zip(submitted["instances"], submitted["hosts"], strict=True)
         )
@@ -265,6 +269,7 @@ def _lost(index: int, address: str, instance: str) -> JobNode:
         log=None,
         past_logs=(),
         attempts=(ending,),
+        host=instance,
     )
 
 

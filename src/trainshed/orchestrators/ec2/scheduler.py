@@ -20,6 +20,7 @@ from trainshed.jobs.submission import Submission
 from trainshed.jobs.why.evidence import Evidence
 from trainshed.jobs.why.questions import Questions
 from trainshed.orchestrators.ec2 import commands
+from trainshed.orchestrators.ec2.agents import answering
 
 # Systems Manager API reference, SendCommand: Comment.
 _LONGEST_NAME = 100
@@ -42,6 +43,7 @@ def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> Schedul
     return Ec2Scheduler(
         region=region,
         cluster=cluster,
+        outputs=outputs,
         group=outputs["NodeGroup"],
         document=outputs["JobDocument"],
         log_group=outputs["LogGroup"],
@@ -56,6 +58,7 @@ class Ec2Scheduler:
         service: name of the AWS service, for messages.
         region: the cluster's.
         cluster: its name.
+        outputs: of its stack.
         group: name of the Auto Scaling group of its nodes.
         document: name of the document that runs a job.
         log_group: of the jobs' output.
@@ -65,6 +68,7 @@ class Ec2Scheduler:
 
     region: Region
     cluster: str
+    outputs: Mapping[str, str]
     group: str
     document: str
     log_group: str
@@ -154,13 +158,7 @@ class Ec2Scheduler:
         """Return nodes that run no job, the oldest first."""
         well = {BOOT_TAG: "ok", "aws:autoscaling:groupName": self.group}
         booted = running_nodes(self.region, self.cluster, well)
-        online = {
-            each["InstanceId"]
-            for each in self.region.pages(
-                "ssm", "describe_instance_information", "InstanceInformationList"
-            )
-            if each["PingStatus"] == "Online"
-        }
+        online = answering(self.region)
         running = {
             node.address: job.job_id
             for job in commands.unfinished_jobs(self.region, self.document)
@@ -171,13 +169,15 @@ class Ec2Scheduler:
         free = [
             node
             for node in booted
-            if node.instance_id in online - taken and node.address not in running
+            if node.instance_id in online - taken
+            if not node.drained and node.address not in running
         ]
         if len(free) >= count:
             return free[:count]
         jobs = sorted({running[node.address] for node in booted if node.address in running})
         offline = [node.instance_id for node in booted if node.instance_id not in online]
         leaving = [node.instance_id for node in booted if node.instance_id in taken]
+        drained = [node.instance_id for node in booted if node.drained]
         raise Failure(
             f"{count} nodes are needed, and {len(free)} of {self.cluster} are free: "
             f"{len(booted)} have booted"
@@ -187,6 +187,11 @@ class Ec2Scheduler:
                 else ""
             )
             + (f"; EC2 takes {', '.join(leaving)} back" if leaving else "")
+            + (
+                f"; {', '.join(drained)} is drained: trainshed node undrain {self.cluster} NODE"
+                if drained
+                else ""
+            )
             + (f"; Systems Manager does not reach {', '.join(offline)}" if offline else "")
             + f"; see the launches: aws autoscaling describe-scaling-activities "
             f"--auto-scaling-group-name {self.group}"

@@ -14,6 +14,8 @@ TRAITS = Traits(
     job_addresses=0,
     in_containers=False,
     keeps_nodes=True,
+    when_stopped="jobs that run end with their nodes",
+    when_expired=None,
     # Systems Manager user guide, "Improve the security of EC2 instances by using VPC endpoints";
     # EC2 takes the tag of a boot, CloudFormation its signal.
     services=("cloudformation", "ec2", "ec2messages", "logs", "s3", "ssm", "ssmmessages"),

@@ -234,6 +234,7 @@ def _node(
         log=_log(pod) if pod and started else None,
         past_logs=(),
         attempts=(*before, ending) if ending else before,
+        host=(pod or {}).get("spec", {}).get("nodeName", ""),
     )
 
 

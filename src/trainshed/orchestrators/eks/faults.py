@@ -2,9 +2,8 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from time import monotonic, sleep
 
 import psutil
 
@@ -12,33 +11,37 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.hosts.user_namespace import entering
 from trainshed.account.tags import CLUSTER_LABEL
 from trainshed.aws import Region
-from trainshed.errors import Failure
 from trainshed.jobs.model import Job, JobState
 from trainshed.kubernetes.applied import delete_applied, find_applied
 from trainshed.kubernetes.client import asking, connect
 from trainshed.kubernetes.cluster import find_cluster
-from trainshed.kubernetes.nodes import KubernetesNode, find_nodes
 from trainshed.kubernetes.object_names import kind_of
+from trainshed.orchestrators.eks.faulty_node import fail_a_node_between_jobs
+from trainshed.orchestrators.eks.noticed import has_devices, node_group, wait_for_nodes
 from trainshed.rehearse.faults import (
     CHILD,
+    FULL_EXPECTED,
     LATE_SECONDS,
     NO_CAPACITY,
     NOTICE_SECONDS,
     Behaviour,
     FaultKind,
     Scene,
+    check_in_block,
     check_on_spot,
     child_never_starts,
+    copy_ami,
     cut_network,
+    end_block,
+    fill_storage,
     kill,
     late_main_node,
     processes_with,
 )
+from trainshed.rehearse.lost_device import lose_devices
 
 # By which a pod knows its number: Kubernetes, "Indexed Job".
 _INDEX = "JOB_COMPLETION_INDEX"
-# Until Kubernetes has noticed what happened to nodes, which takes it some seconds here.
-_NOTICED_SECONDS, _LOOK_SECONDS = 120, 0.25
 
 
 def job_image(region: Region, outputs: Mapping[str, str]) -> str:
@@ -60,6 +63,33 @@ def _terminate_node(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Proce
 def _take_back(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
     """Have EC2 take back the instance of a pod."""
     aws.notify_spot(_instance_of(aws, processes), seconds=NOTICE_SECONDS)
+
+
+def _recommend(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
+    aws.notify_spot(_instance_of(aws, processes), "rebalance")
+
+
+def _fill_storage(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
+    fill_storage([*processes_with(aws, _INDEX, "0"), *processes])
+
+
+def _change_ami(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
+    """Give the node group of a pod another AMI, as a deployment does."""
+    ec2, eks = aws.client("ec2"), aws.client("eks")
+    [found] = ec2.describe_instances(InstanceIds=[_instance_of(aws, processes)])["Reservations"]
+    tags = {each["Key"]: each["Value"] for each in found["Instances"][0]["Tags"]}
+    named = {
+        "clusterName": tags["eks:cluster-name"],
+        "nodegroupName": tags["eks:nodegroup-name"],
+    }
+    template = eks.describe_nodegroup(**named)["nodegroup"]["launchTemplate"]
+    made = ec2.create_launch_template_version(
+        LaunchTemplateId=template["id"],
+        SourceVersion=template["version"],
+        LaunchTemplateData={"ImageId": copy_ami(aws, found["Instances"][0]["ImageId"])},
+    )["LaunchTemplateVersion"]
+    changed = {"id": template["id"], "version": str(made["VersionNumber"])}
+    eks.update_nodegroup_version(**named, launchTemplate=changed)
 
 
 def _instance_of(aws: EmbeddedAws, processes: Sequence[psutil.Process]) -> str:
@@ -84,12 +114,7 @@ def _take_nodes(scene: Scene) -> None:
     EC2 had them all when the node group was created: without, EKS refuses it (containers-roadmap,
     issue 2204).
     """
-    group = scene.region.call(
-        "eks",
-        "describe_nodegroup",
-        clusterName=scene.outputs["EksCluster"],
-        nodegroupName=scene.outputs["NodeGroup"],
-    )["nodegroup"]
+    group = node_group(scene)
     names = [each["name"] for each in group["resources"]["autoScalingGroups"]]
     [scaling] = scene.region.pages(
         "autoscaling",
@@ -100,7 +125,7 @@ def _take_nodes(scene: Scene) -> None:
     there = [each["InstanceId"] for each in scaling["Instances"]]
     scene.aws.fail(NO_CAPACITY)
     scene.aws.client("ec2").terminate_instances(InstanceIds=there[scene.nodes - 1 :])
-    _wait_until(scene, lambda nodes: len(nodes) < scene.nodes)
+    wait_for_nodes(scene, lambda nodes: len(nodes) < scene.nodes)
 
 
 def _end_device_plugins(scene: Scene) -> None:
@@ -110,30 +135,15 @@ def _end_device_plugins(scene: Scene) -> None:
         for each in find_applied(client, {CLUSTER_LABEL: scene.cluster}):
             if kind_of(each) == "DaemonSet":
                 delete_applied(client, each)
-    _wait_until(scene, lambda nodes: not any(map(_has_devices, nodes)))
-
-
-def _has_devices(node: KubernetesNode) -> bool:
-    # Kubernetes, "Device Plugins": the names of devices begin with the domain of their vendor.
-    return any(count != "0" for name, count in node.allocatable.items() if "/" in name)
-
-
-def _wait_until(scene: Scene, holds: Callable[[tuple[KubernetesNode, ...]], bool]) -> None:
-    """Wait until something is true of the cluster's nodes: a job would begin before."""
-    eks = find_cluster(scene.region, scene.outputs["EksCluster"])
-    last = monotonic() + _NOTICED_SECONDS
-    with connect(eks) as client:
-        while not holds(find_nodes(client, eks, scene.cluster)):
-            if monotonic() > last:
-                raise Failure(
-                    f"Kubernetes has not noticed the fault within {_NOTICED_SECONDS} seconds; run "
-                    "the rehearsal again when this machine has less to do"
-                )
-            sleep(_LOOK_SECONDS)
+    wait_for_nodes(scene, lambda nodes: not any(map(has_devices, nodes)))
 
 
 def _waits_for_nodes(job: Job) -> bool:
     return job.state is JobState.QUEUED and job.reason is not None
+
+
+def _waits_for_nodes_again(job: Job) -> bool:
+    return _waits_for_nodes(job) and bool(job.attempts)
 
 
 def _waits_for_its_image(job: Job) -> bool:
@@ -172,9 +182,42 @@ FAULTS: Mapping[FaultKind, Behaviour] = {
     FaultKind.SPOT_INTERRUPTION: Behaviour(
         expected="trainshed-launch ends the command on every node before the deadline, and all "
         "nodes start again, once another one has taken the place of the one that EC2 takes back",
-        before=check_on_spot,
+        before=partial(check_on_spot, FaultKind.SPOT_INTERRUPTION),
         during=_take_back,
         of_child=True,
+    ),
+    FaultKind.REBALANCE: Behaviour(
+        expected="the job goes on until EKS has another node and drains the one of node 1; then "
+        "trainshed-launch ends the command on every node, and all start again",
+        before=partial(check_on_spot, FaultKind.REBALANCE),
+        during=_recommend,
+        of_child=True,
+    ),
+    FaultKind.CHANGED_AMI: Behaviour(
+        expected="EKS drains and exchanges one node after another: each time trainshed-launch ends "
+        "the command on every node, and all nodes start again once the other node is there, while "
+        "job.attempts lasts",
+        during=_change_ami,
+    ),
+    FaultKind.UNFIT_NODE: Behaviour(
+        expected="EKS drains and replaces the node whose accelerator its agent finds faulty, and "
+        "the job runs on nodes that are well",
+        before=fail_a_node_between_jobs,
+    ),
+    FaultKind.LOST_DEVICE: Behaviour(
+        expected="trainshed-launch says which devices node 1 lost while the command ran, node 1's "
+        "instance powers off, and all nodes start again once another one is there",
+        during=partial(lose_devices, child_processes),
+        of_child=True,
+    ),
+    FaultKind.FULL_STORAGE: Behaviour(expected=FULL_EXPECTED, during=_fill_storage, of_child=True),
+    FaultKind.BLOCK_END: Behaviour(
+        expected="EKS drains the nodes before EC2 ends them: trainshed-launch ends the command on "
+        "every node, the job waits, and job why says that nodes are cordoned or missing "
+        "(TS-JOB-034)",
+        before=check_in_block,
+        during=end_block,
+        shows=_waits_for_nodes_again,
     ),
     FaultKind.INSUFFICIENT_CAPACITY: Behaviour(
         expected="the job waits with a node too few, and job why quotes EC2 (TS-JOB-035)",

@@ -37,9 +37,16 @@ def unplaced(evidence: Evidence) -> Iterator[Violation]:
         return
     there = evidence.nodes
     counted = "" if there is None else f"; the job needs {job.node_count} nodes, {there} exist"
-    if there is not None and there < job.node_count:
-        fewer = f"submit it with --nodes {there}, or " if there else ""
-        remedy = f"{fewer}see why nodes are missing: {_LOOK}"
+    if evidence.cordoned:
+        counted += f", {evidence.cordoned} of them cordoned"
+    if there is not None and (usable := there - evidence.cordoned) < job.node_count:
+        fewer = f"submit it with --nodes {usable}, or " if usable else ""
+        remedy = (
+            f"{fewer}see why nodes are missing: {_LOOK}"
+            if there < job.node_count
+            else f"{fewer}wait until others take the place of those that are cordoned, or take "
+            "them back: trainshed node undrain CLUSTER NODE"
+        )
     elif evidence.shortages:
         remedy = f"see what each node has: {_LOOK}"
     elif evidence.by_kueue:

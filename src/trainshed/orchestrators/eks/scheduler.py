@@ -56,6 +56,7 @@ def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> Schedul
     return EksScheduler(
         region=region,
         cluster=cluster,
+        outputs=outputs,
         eks_cluster=outputs["EksCluster"],
         node_group=outputs["NodeGroup"],
         image=outputs["Image"],
@@ -72,6 +73,7 @@ class EksScheduler:
         service: what runs the jobs, for messages.
         region: the cluster's.
         cluster: its name.
+        outputs: of its stack.
         eks_cluster: name of the cluster of Amazon EKS.
         node_group: name of the group of its nodes.
         image: URI of the container image of jobs.
@@ -83,6 +85,7 @@ class EksScheduler:
 
     region: Region
     cluster: str
+    outputs: Mapping[str, str]
     eks_cluster: str
     node_group: str
     image: str
@@ -195,6 +198,7 @@ class EksScheduler:
             placed=tuple(each for each in others if each.status != QUEUED),
             ahead=tuple(each for each in others if each.status == QUEUED),
             nodes=None if nodes is None else len(nodes),
+            cordoned=sum(each.cordoned for each in nodes or ()),
             node_group_issues=questions.ask(lambda: self._group().issues, no_issues),
             shortages=tuple(_shortages(requests(jobset), nodes or ())) if jobset else (),
         )

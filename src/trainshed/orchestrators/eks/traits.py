@@ -73,6 +73,8 @@ TRAITS = Traits(
     job_addresses=POD_ADDRESSES,
     in_containers=True,
     keeps_nodes=True,
+    when_stopped="jobs that run end: EKS drains their nodes, and others wait",
+    when_expired=None,
     # EKS user guide, "Deploy private clusters with limited internet access".
     services=("ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "s3", "ssm", "sts"),
     uses_default_group=False,

@@ -36,7 +36,7 @@ def longer_than_an_update(plan: ClusterPlan) -> Iterator[Violation]:
             path=("job", "timeout_hours"),
             message=f"jobs may run {hours} hours, but when the compute environment's "
             f"infrastructure changes AWS Batch ends them after {LONGEST_UPDATE_MINUTES // 60}",
-            remedy="deploy such changes while no job runs",
+            remedy=_way_to_deploy(plan),
         )
 
 
@@ -69,9 +69,17 @@ def deployment_waits(plan: ClusterPlan) -> Iterator[Violation]:
             message="a deployment that changes the AMI, the disk or another part of the nodes "
             f"waits for running jobs, which may take {hours} hours, and may fail after "
             f"{_STACK_WAITS_HOURS}",
-            remedy="deploy such changes while no job runs (trainshed job list); a stack that has "
+            remedy=f"{_way_to_deploy(plan)}; a stack that has "
             "failed goes on when the jobs are over: aws cloudformation continue-update-rollback",
         )
+
+
+def _way_to_deploy(plan: ClusterPlan) -> str:
+    """Say how to change the nodes; a reservation has no room for old and new ones at once."""
+    idle = "while no job runs (trainshed job list)"
+    if plan.capacity.is_reserved:
+        return f"deploy such changes {idle}"
+    return f"deploy such changes by trainshed apply {plan.name} --blue-green, or {idle}"
 
 
 def _updates_wait(plan: ClusterPlan) -> bool:
