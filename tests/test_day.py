@@ -1,10 +1,10 @@
-"""The day by which dates are judged can be pinned."""
+"""The time and the day by which dates are judged can be pinned."""
 
 from datetime import UTC, date, datetime
 
 import pytest
 
-from trainshed.day import today
+from trainshed.day import now, today
 from trainshed.errors import TrainshedError
 
 
@@ -18,6 +18,7 @@ def test_it_is_today_in_utc(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_can_be_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1796083199")
 
+    assert now() == datetime(2026, 11, 30, 23, 59, 59, tzinfo=UTC)
     assert today() == date(2026, 11, 30)
 
 

@@ -219,6 +219,11 @@ def _asking(service: str, region: str) -> Iterator[None]:
         ) from error
     except exceptions.WaiterError as error:
         raise AwsRefusal("WaiterError", one_line(str(error))) from error
+    except exceptions.ProfileNotFound as error:
+        raise BadCredentials(
+            f"{one_line(str(error))}: set AWS_PROFILE to one of those that "
+            "`aws configure list-profiles` names"
+        ) from error
     except exceptions.BotoCoreError as error:
         raise TrainshedError(f"AWS cannot be asked: {one_line(str(error))}") from error
     # Botocore's own for its input are of the kind above.

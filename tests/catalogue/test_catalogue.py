@@ -1,12 +1,13 @@
 """The catalogue: facts checked against AWS's documents, lookup, offerings, lifecycles."""
 
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
 from trainshed import catalogue
 from trainshed.catalogue import AcceleratorFamily, LifecycleStatus
+from trainshed.catalogue.capacity_blocks import ends_early
 from trainshed.catalogue.card import type_card
 from trainshed.errors import UnknownName
 from trainshed.prices import Purchase, instance_item, load_prices
@@ -298,3 +299,12 @@ def test_a_type_without_an_on_demand_price_is_sold_in_blocks(name: str, tmp_path
 
 def test_types_without_an_on_demand_price_are_known() -> None:
     assert WITHOUT_PRICE == ["p5e.48xlarge", "trn2.3xlarge", "trn2.48xlarge", "trn2u.48xlarge"]
+
+
+@pytest.mark.parametrize(
+    ("name", "minutes"), [("p5.48xlarge", 30), ("trn2.48xlarge", 30), ("trn2u.48xlarge", 60)]
+)
+def test_ec2_ends_instances_before_their_block_and_those_of_ultraservers_sooner(
+    name: str, minutes: int
+) -> None:
+    assert ends_early(catalogue.lookup(name).name) == timedelta(minutes=minutes)

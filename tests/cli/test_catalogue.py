@@ -221,7 +221,8 @@ def test_an_unknown_profile_is_wrong_input(
 
     assert answer.code == 2
     assert answer.err.splitlines()[-1] == (
-        "error: AWS cannot be asked: The config profile (nope) could not be found"
+        "error: The config profile (nope) could not be found: set AWS_PROFILE to one of those that "
+        "`aws configure list-profiles` names"
     )
 
 

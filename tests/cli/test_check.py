@@ -326,7 +326,7 @@ def test_the_shipped_cluster_of_a_withdrawn_type_has_one_warning(
 
     assert answer.code == 1
     assert "dl1.yaml:8:3: warning TS-LIF-001: instance.type: the EC2 API has not" in answer.out
-    assert "0 errors, 1 warning, 5 info, " in answer.out
+    assert "0 errors, 1 warning, 6 info, " in answer.out
 
 
 def test_sarif_says_which_tool_did_not_run(trainshed: Callable[..., Answer], cluster: Path) -> None:

@@ -40,7 +40,7 @@ def test_a_calendar_has_an_hour_and_no_month(trainshed: Trainshed, tmp_path: Pat
     shown = trainshed("cost", str(tmp_path / "one.yaml"))
     facts = trainshed("cost", str(tmp_path / "one.yaml"), "--json").json
 
-    assert "idle: 9.58 USD per hour\n" in shown.out
+    assert "idle: 9.59 USD per hour\n" in shown.out
     assert "month of" not in shown.out
     assert (facts["in_windows"], facts["idle_month"], facts["full_month"]) == (True, None, None)
 
@@ -55,9 +55,9 @@ def test_it_shows_components_prices_and_totals(trainshed: Trainshed) -> None:
     assert "AmazonFSx" in price[5]
     assert rows(answer.out, "spot")[0][1] == "3.68 to 3.72"
     assert rows(answer.out, "traffic through the NAT gateway")[0][1:] == ["by use"] * 3
-    assert "idle: 1.43 USD per hour, 1,044.50 USD per month of 730 hours\n" in answer.out
-    assert "full size: 347.21 USD per hour, 253,459.86 USD per month of 730 hours" in answer.out
-    assert "run on 8 nodes for 24 hours: 4,183.63 USD\n" in answer.out
+    assert "idle: 1.44 USD per hour, 1,048.30 USD per month of 730 hours\n" in answer.out
+    assert "full size: 347.30 USD per hour, 253,529.96 USD per month of 730 hours" in answer.out
+    assert "run on 8 nodes for 24 hours: 4,184.91 USD\n" in answer.out
 
 
 def test_an_unknown_price_makes_totals_say_at_least(trainshed: Trainshed) -> None:
@@ -67,7 +67,7 @@ def test_an_unknown_price_makes_totals_say_at_least(trainshed: Trainshed) -> Non
     cost, price = rows(answer.out, LUSTRE)
     assert cost[1:] == ["unknown", "unknown"]
     assert price[1] == "unknown"
-    assert "idle: at least 0.050 USD per hour, at least 36.50 USD per month" in answer.out
+    assert "idle: at least 0.056 USD per hour, at least 40.60 USD per month" in answer.out
     assert f"not counted, price unknown: {LUSTRE}\n" in answer.out
 
 
@@ -84,7 +84,8 @@ def test_json_has_each_row_with_its_price_and_no_zero_for_what_is_unknown(
     assert (nat["region"], nat["price"]["date"]) == ("us-west-2", "2026-10-04")
     assert cost["full"]["unknown"] == [LUSTRE]
     # Without the noise of floating point.
-    assert cost["full"]["usd"] == round(8 * 21.957642 + 8 * (200 * 0.08 + 40) / 730 + 0.05, 6)
+    node = 21.957642 + (200 * 0.08 + 40 + 17 * 0.3) / 730
+    assert cost["full"]["usd"] == round(8 * node + 0.05 + (17 * 0.3 + 3 + 11 * 0.1) / 730, 6)
 
 
 def test_the_project_s_own_prices_are_used(

@@ -33,12 +33,14 @@ JOB, READY_JOBS = "tests/offline/test_job.py", "tests/offline/test_ready_jobs.py
 EKS, KUBE = "tests/offline/test_eks.py", "tests/offline/test_kube.py"
 KUBE_LOCK = "tests/offline/test_kube_lock.py"
 EC2_JOBS = "tests/offline/test_ec2_jobs.py"
+APPLY = "tests/apply/test_apply.py"
 FRESH = "tests/offline/test_fresh_account.py"
 PIPELINE, BUILD = "tests/offline/test_ami_pipeline.py", "tests/cli/ami/test_build.py"
 # What cannot run here, because it needs root, Packer, a container engine, a network, an account or
 # minutes: the file of the test that runs it as it stands, by `documented`. Or the file of a test or
 # of CI that runs the same with other names, and what stands there for it. Of some commands of AWS
 # only the options are tested.
+NODES = "tests/offline/test_ec2_nodes.py"
 ELSEWHERE: dict[str, str | tuple[str, str]] = {
     "trainshed review --base origin/main": REVIEW,
     "trainshed review --base origin/main --output review.html": REVIEW,
@@ -74,6 +76,10 @@ ELSEWHERE: dict[str, str | tuple[str, str]] = {
         "\ndebootstrap\n",
     ),
     "sudo embedded-aws guests prepare": (MAKEFILE, "trainshed offline guests prepare"),
+    'embedded-aws control storage \'[{"file_system": "fs-0123456789abcdef0", "gib": 1080}]\'': (
+        "embedded-aws/tests/services/test_lustre_metrics.py",
+        "place.aws.fill_storage(name, gib)",
+    ),
     "embedded-aws kubernetes prepare": (MAKEFILE, "trainshed offline kubernetes prepare"),
     "sudo embedded-aws run --guests -- packer build ...": (BAKE, '["packer", "build"'),
     "pytest tests/ladder/test_bake.py -k neuron-ecs --basetemp /var/tmp/ladder": (
@@ -92,6 +98,8 @@ ELSEWHERE: dict[str, str | tuple[str, str]] = {
     "packer build -var accelerator=neuron -var orchestrator=ecs "
     "-var commit=$(git rev-parse HEAD) .": (BAKE, '["packer", "build"'),
     "session-manager-plugin --version": (BUILD, "session-manager-plugin"),
+    "aws ce update-cost-allocation-tags-status --cost-allocation-tags-status "
+    "TagKey=trainshed:cluster,Status=Active": (OPTIONS, "test_commands_of_the_aws_cli_exist"),
     "aws sts get-caller-identity": (OPTIONS, "test_commands_of_the_aws_cli_exist"),
     "sudo dcgmi discovery --host unix:///run/nvidia-dcgm/nv-hostengine --list": (
         GPU_TOOLS,
@@ -109,8 +117,16 @@ ELSEWHERE: dict[str, str | tuple[str, str]] = {
         COMMANDS,
         '"publish", str(output / "manifest.json")',
     ),
+    "trainshed apply TrainCluster --plan": (APPLY, 'apply("--plan", "--json")'),
+    "trainshed apply TrainCluster --blue-green": (
+        "tests/apply/test_blue_green.py",
+        '"--yes", "--blue-green"',
+    ),
+    "trainshed apply TrainCluster": (APPLY, 'call("--yes")'),
     "trainshed up TrainCluster --plan": ("tests/up/test_up.py", 'up("--plan", "--json")'),
-    "trainshed up TrainCluster": ("scripts/demo.py", '"trainshed", "up", CLUSTER'),
+    "trainshed status TrainCluster": "tests/offline/test_status.py",
+    "trainshed top TrainCluster": "tests/offline/test_status.py",
+    "trainshed up TrainCluster": ("scripts/demo.py", '"trainshed", "up", cluster'),
     "trainshed offline control quotas "
     '\'[{"service": "ec2", "code": "L-2C3B7624", "value": 2048}]\'': (
         "scripts/demo.py",
@@ -126,7 +142,7 @@ ELSEWHERE: dict[str, str | tuple[str, str]] = {
         JOB,
         '("submit", "TrainCluster", "--nodes", "3", "--name", "ranks"',
     ),
-    "npx cdk deploy PlainCluster": (EC2_JOBS, 'for name in ("PlainNetwork", "PlainCluster")'),
+    "npx cdk deploy PlainCluster": (EC2_JOBS, '("PlainNetwork", "PlainCluster")'),
     "aws autoscaling start-instance-refresh --auto-scaling-group-name PlainCluster --preferences "
     "MinHealthyPercentage=0": (OPTIONS, "test_commands_of_the_aws_cli_exist"),
     "trainshed job shell PlainCluster": EC2_JOBS,
@@ -203,6 +219,10 @@ ELSEWHERE: dict[str, str | tuple[str, str]] = {
     "trainshed job watch health": READY_JOBS,
     "trainshed job watch pretrain": JOB,
     "trainshed job why large": JOB,
+    "trainshed node drain TrainCluster i-0123456789abcdef0": (NODES, '"drain", "PlainCluster"'),
+    "trainshed node undrain TrainCluster i-0123456789abcdef0": (NODES, '"undrain", "PlainCluster"'),
+    "trainshed node reboot TrainCluster i-0123456789abcdef0": (NODES, '"reboot", "PlainCluster"'),
+    "trainshed node replace TrainCluster i-0123456789abcdef0": (NODES, '"replace", "PlainCluster"'),
     "trainshed teardown TrainCluster": (
         "tests/offline/test_teardown.py",
         '"TrainCluster", "--yes"',
@@ -223,6 +243,7 @@ ELSEWHERE: dict[str, str | tuple[str, str]] = {
 # Pages whose commands are of one shell, with the CDK CLI; of the others each command stands alone.
 FOREIGN_APP, GUIDE = "embedded-aws/README.md", "embedded-aws/docs/guide.md"
 OUR_APP = ("docs/container-images.md", "docs/offline.md")
+DAY_TWO = "docs/day-two.md"
 MISTAKES, REGION = "npx cdk deploy TrainCluster", "export AWS_REGION=us-west-2"
 # They find what they are shown for: a withdrawn type, and a network that is slow.
 FINDING = (
@@ -233,6 +254,15 @@ FINDING = (
 # Fails as the fault that the guide shows says.
 LAUNCH = """python -c 'import boto3; boto3.client("ec2").run_instances(ImageId="ami-0", MinCount=1,
 MaxCount=1, Placement={"AvailabilityZone": "us-west-2a"})' |& grep InsufficientInstanceCapacity"""
+
+# The documents name a Capacity Block that somebody has bought.
+BLOCK = "cr-0123456789abcdef0"
+BUY = """BLOCK=$(python -c 'import boto3; ec2 = boto3.client("ec2")
+[offering, *_] = ec2.describe_capacity_block_offerings(
+    InstanceType="p5.48xlarge", InstanceCount=1, CapacityDurationHours=24)["CapacityBlockOfferings"]
+print(ec2.purchase_capacity_block(
+    CapacityBlockOfferingId=offering["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
+)["CapacityReservation"]["CapacityReservationId"])')"""
 
 
 EXAMPLES = examples()
@@ -250,7 +280,7 @@ def of(*pages: str) -> list[str]:
 ALONE = [
     name
     for name, it in HERE.items()
-    if it.page not in (FOREIGN_APP, GUIDE, *OUR_APP) and name not in (MISTAKES, REGION)
+    if it.page not in (FOREIGN_APP, GUIDE, DAY_TWO, *OUR_APP) and name not in (MISTAKES, REGION)
 ]
 
 
@@ -341,7 +371,7 @@ def bash(commands: Sequence[str], folder: Path, assembly: str) -> None:
 
     The CLI reads a cloud assembly, because running the app at each command takes seconds.
     """
-    settings = {"app": assembly, "requireApproval": "never"}
+    settings = {"app": assembly, "requireApproval": "never", "versionReporting": False}
     (folder / "cdk.json").write_text(json.dumps(settings))
     (folder / "node_modules").symlink_to(ROOT / "node_modules")
     kept = {name: text for name, text in os.environ.items() if not name.startswith("AWS_")}
@@ -364,7 +394,8 @@ def test_the_commands_with_a_foreign_cdk_app(tmp_path: Path) -> None:
     sns.Topic(cdk.Stack(app, "Foreign"), "Topic")
     app.synth()
     *commands, down = of(FOREIGN_APP)
-    faults = [REGION, *of(GUIDE), LAUNCH] if shutil.which("curl") else []
+    guide = [each.replace(BLOCK, "'\"$BLOCK\"'") for each in of(GUIDE)]
+    faults = [REGION, BUY, *guide, LAUNCH] if shutil.which("curl") else []
 
     bash([*commands, *faults, down], tmp_path, "cdk.out")
 
@@ -382,3 +413,14 @@ def test_the_commands_with_our_cdk_app(checkout: Path, synthesise: Callable[...,
     commands.sort(key="trainshed container list TrainCluster".__eq__)  # after its deployment
 
     bash(commands, checkout, str(assembly))
+
+
+def test_a_day_with_a_cluster(checkout: Path) -> None:
+    commands = [example.command for example in EXAMPLES if example.page == DAY_TWO]
+    if not shutil.which("aws"):
+        commands = [each for each in commands if not each.startswith("aws ")]
+
+    bash(commands, checkout, f"python3 {shlex.quote(str(ROOT / 'app.py'))}")
+
+    there = (ROOT / "clusters/train.yaml").read_text(encoding="utf-8")
+    assert (checkout / "clusters/train.yaml").read_text(encoding="utf-8") == there

@@ -34,8 +34,8 @@ def test_it_shows_throughput_time_money_and_the_error_of_its_model(trainshed: Tr
         "time to train": "15 to 16 hours",
     }
     assert cells(answer.out, "scaling efficiency")[1] == "82.66 %"
-    assert cells(answer.out, "cost to train")[1] == "3,172.23 USD to 3,383.72 USD"
-    assert cells(answer.out, "a million sequences")[1] == "0.07591 hours, 16.05 USD"
+    assert cells(answer.out, "cost to train")[1] == "3,173.78 USD to 3,385.37 USD"
+    assert cells(answer.out, "a million sequences")[1] == "0.07591 hours, 16.06 USD"
     assert answer.out.count("n x t x (1 - a x log2(n))") == 2
     assert "3547.5    │ 3659.2    │ -3.1" in answer.out
     assert "10362.7   │ 9977.5    │ +3.9" in answer.out
@@ -59,7 +59,7 @@ def test_the_ways_to_buy_nodes_are_compared(trainshed: Trainshed) -> None:
     assert cells(answer.out, "reserved-3y-all-upfront")[1:] == ["unknown", "unknown"]
     assert "paid for in hours without a training, too" in answer.out
     assert [entry["purchase"] for entry in found["purchases"]][:2] == ["on-demand", "spot"]
-    assert cells(spot.out, "spot")[1:] == ["unknown", "at least 0.758 USD to at least 0.919 USD"]
+    assert cells(spot.out, "spot")[1:] == ["unknown", "at least 0.760 USD to at least 0.921 USD"]
     assert "paid for in hours" not in spot.out
 
 

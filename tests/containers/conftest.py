@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -49,6 +50,28 @@ class Bench:
         return subprocess.run(
             ["buildah", *words], env=self.environment, capture_output=True, text=True, check=False
         )
+
+    def run(self, container: str, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in a container.
+
+        What it prints goes to files. With chroot isolation buildah ends with the command, and does
+        not wait until it has passed on what that printed (runUsingChrootMain in its
+        chroot/run_common.go): on a busy machine the last lines were missing.
+        """
+        with TemporaryDirectory(dir=self.folder) as folder:
+            stdout, stderr = (Path(folder, name) for name in ("stdout", "stderr"))
+            for file in (stdout, stderr):
+                file.touch()
+                # The user of the image is another one.
+                file.chmod(0o666)
+            Path(folder).chmod(0o755)
+            script = '"$@" >/printed/stdout 2>/printed/stderr'
+            done = self.buildah(
+                *("run", "--volume", f"{folder}:/printed", container, "--"),
+                *("sh", "-c", script, "sh", *command),
+            )
+            said = stderr.read_text() + done.stderr
+            return subprocess.CompletedProcess(command, done.returncode, stdout.read_text(), said)
 
     def done(self, *words: str) -> str:
         """What a command that must not fail printed."""

@@ -82,7 +82,7 @@ def run(builder: Any, images: dict[str, str]) -> Iterator[Run]:
     }
 
     def running(name: str, *command: str) -> Any:
-        return builder.buildah("run", containers[name], "--", "/opt/trainshed/entrypoint", *command)
+        return builder.run(containers[name], "/opt/trainshed/entrypoint", *command)
 
     yield running
     builder.done("rm", *containers.values())
@@ -232,9 +232,9 @@ def test_what_was_built_is_pushed_and_runs_where_it_is_pulled_by_its_digest(
     # Another engine's store, with nothing in it.
     pulled = ("--tls-verify=false", "--authfile", login, f"{uri}@{digest}")
     container = bench.done("from", *pulled)
-    there = bench.done("run", container, "--", "/opt/trainshed/entrypoint", "mpirun", "--version")
+    there = bench.run(container, "/opt/trainshed/entrypoint", "mpirun", "--version").stdout
     bench.done("rm", container)
-    assert there == here.strip()
+    assert there == here
     assert "mpirun (Open MPI) 4.1.4" in there
 
 

@@ -3,6 +3,7 @@
 import math
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -75,17 +76,39 @@ def test_the_shipped_trn1_cluster_costs_what_one_reckons_by_hand() -> None:
 
     # 16 nodes at 21.50; a root volume of 512 GiB each at 0.08 a month, with 875 MiB/s more than
     # every one at 0.04, and 1000 IOPS more at 0.005; 4800 GiB of persistent-2 at
-    # 250 MB/s per TiB at 0.21; 6000 IOPS come with 4800 GiB; a NAT gateway with one address.
-    always = 4800 * 0.21 / 730 + 0.045 + 0.005
-    node = 21.5 + (512 * 0.08 + 875 * 0.04 + 1000 * 0.005) / 730
+    # 250 MB/s per TiB at 0.21; 6000 IOPS come with 4800 GiB; a NAT gateway with one address; a
+    # dashboard at 3 a month, 8 metrics of alarms at 0.1; while nodes run, 13 metrics of each and of
+    # the cluster at 0.3.
+    always = 4800 * 0.21 / 730 + 0.045 + 0.005 + (3 + 8 * 0.1) / 730
+    node = 21.5 + (512 * 0.08 + 875 * 0.04 + 1000 * 0.005 + 13 * 0.3) / 730
+    running = always + 13 * 0.3 / 730
     assert cost.idle.usd == pytest.approx(always)
-    assert cost.full.usd == pytest.approx(16 * node + always)
+    assert cost.full.usd == pytest.approx(16 * node + running)
     assert cost.idle_month and cost.full_month
     assert cost.idle_month.usd == pytest.approx(730 * always)
-    assert cost.full_month.usd == pytest.approx(730 * (16 * node + always))
-    assert cost.run and cost.run.cost.usd == pytest.approx(24 * (8 * node + always))
+    assert cost.full_month.usd == pytest.approx(730 * (16 * node + running))
+    assert cost.run and cost.run.cost.usd == pytest.approx(24 * (8 * node + running))
     assert (cost.idle.unknown, cost.full.unknown, cost.run.cost.unknown) == ((), (), ())
     assert row(cost, "instances") == pytest.approx((0, 344, 172))
+
+
+def test_an_alarm_about_idle_nodes_is_two_metrics_of_alarms() -> None:
+    def alarms(**guard: Any) -> list[str]:
+        spec = {
+            "name": "IdleCluster",
+            "region": "us-west-2",
+            "orchestrator": "ec2",
+            "instance": {"type": "trn1.32xlarge"},
+            **guard,
+        }
+        plan = make_plan(ClusterSpec.model_validate(spec))
+        cost = cluster_cost(plan, load_prices("us-west-2", Path("none")))
+        return [each.component for each in cost.rows if "metrics of alarms" in each.component]
+
+    [without], [beside] = alarms(), alarms(guard={"idle": {"action": "scale-down"}})
+
+    count = int(without.split()[1])
+    assert beside == f"CloudWatch, {count + 2} metrics of alarms"
 
 
 def test_the_shipped_p4d_cluster_costs_at_least_what_is_known_of_it() -> None:
@@ -93,10 +116,13 @@ def test_the_shipped_p4d_cluster_costs_at_least_what_is_known_of_it() -> None:
 
     # Nobody has published what persistent-2 with 500 MB/s per TiB costs there.
     lustre = "Lustre persistent-2, 2400 GiB, 500 MB/s per TiB"
-    assert cost.idle.usd == pytest.approx(0.05)
-    assert cost.full.usd == pytest.approx(8 * (21.957642 + (200 * 0.08 + 40) / 730) + 0.05)
+    # A NAT gateway with its address; a dashboard and 11 metrics of alarms; 17 metrics of each node.
+    idle = 0.05 + (3 + 11 * 0.1) / 730
+    node = 21.957642 + (200 * 0.08 + 40 + 17 * 0.3) / 730
+    assert cost.idle.usd == pytest.approx(idle)
+    assert cost.full.usd == pytest.approx(8 * node + 17 * 0.3 / 730 + idle)
     assert cost.idle.unknown == cost.full.unknown == cost.unknown == (lustre,)
-    assert str(cost.idle) == "at least 0.050 USD"
+    assert str(cost.idle) == "at least 0.056 USD"
     assert row(cost, "Lustre") == (None, None, None)
 
 
@@ -309,7 +335,7 @@ def test_what_is_there_already_is_not_counted_and_said_so() -> None:
     cost = cluster_cost(plan, prices(on_demand=1, gp3=1, throughput=1, gp3_iops=1))
 
     assert cost.idle.usd == 0
-    assert cost.unknown == ()
+    assert not [each for each in cost.unknown if not each.startswith("CloudWatch")]
     said = " ".join(cost.remarks)
     assert "fs-0123456789abcdef0 is there already" in said
     assert "vpc-0123456789abcdef0 is there already" in said

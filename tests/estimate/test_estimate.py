@@ -79,8 +79,10 @@ def test_a_published_count_is_answered_with_the_published_figures() -> None:
     assert found.efficiency and round(found.efficiency.low, 3) == 0.827
     assert found.hours and (found.hours.low, found.hours.high) == (15, 16)
     assert found.published
-    # 16 nodes with a fast root volume of 200 GiB, 2400 GiB of scratch-2 and a NAT gateway.
+    # 16 nodes with a fast root volume of 200 GiB, 2400 GiB of scratch-2, a NAT gateway; 14 metrics
+    # of each node and of the cluster, 9 of alarms, and a dashboard.
     an_hour = 16 * (13.10904 + (200 * 0.08 + 40) / 730) + 2400 * 0.14 / 730 + 0.05
+    an_hour += (17 * 14 * 0.3 + 9 * 0.1 + 3) / 730
     assert found.cost
     assert [total.usd for total in found.cost] == pytest.approx([15 * an_hour, 16 * an_hour])
     assert found.cost_per_million[0].usd == pytest.approx(1e6 / 3659.15 / 3600 * an_hour)

@@ -11,6 +11,7 @@ from trainshed.account.capacity_reservations import CapacityReservation
 from trainshed.account.quotas import AppliedQuota
 from trainshed.aws import AwsRefusal
 from trainshed.catalogue import lookup
+from trainshed.guard.outputs import Stopped
 from trainshed.jobs.model import EndCause, Ending, Job, JobNode, JobState, ListedJob
 from trainshed.jobs.scheduler import Scheduler, scheduler_of
 from trainshed.jobs.why.evidence import (
@@ -115,6 +116,10 @@ LACKS = Shortage(
     asked="8",
     advice="its device plugin does not run there: trainshed kube apply",
 )
+STOPPED_AT = NOW - 60 * MINUTE
+STOPPED = Stopped(
+    at=STOPPED_AT, reason="it is outside the working hours", remedy="wait until tomorrow"
+)
 EVIDENCE = Evidence(
     service="AWS Batch",
     region="us-west-2",
@@ -160,8 +165,8 @@ def launch(message: str) -> Evidence:
     return waiting(failed_launches=(replace(LAUNCH, message=message),))
 
 
-def kubernetes(nodes: int | None = None, **changes: Any) -> Evidence:
-    return replace(job(**changes), service="Kubernetes", nodes=nodes)
+def kubernetes(nodes: int | None = None, cordoned: int = 0, **changes: Any) -> Evidence:
+    return replace(job(**changes), service="Kubernetes", nodes=nodes, cordoned=cordoned)
 
 
 def quota(vcpus: float, **changes: Any) -> Evidence:
@@ -179,7 +184,49 @@ def other(status: str = "RUNNING") -> ListedJob:
     )
 
 
+# How the launcher shows the last lines of another node.
+FULL = "  | OSError: [Errno 28] No space left on device: '/fsx/step-100.pt'"
 FIRES: dict[str, tuple[Evidence, str, str]] = {
+    "a checkpoint that does not fit": (
+        replace(failed(ending(1)), printed=printed("saving", FULL, "ended")),
+        "039",
+        "/fsx/step-100.pt has no space left",
+    ),
+    "a shell that cannot write": (
+        replace(
+            failed(ending(1)),
+            printed=printed("sh: 1: cannot create /scratch/a: Disk quota exceeded"),
+        ),
+        "039",
+        "/scratch/a has no space left",
+    ),
+    "no space, somewhere": (
+        replace(failed(ending(1)), printed=printed("tar: write error: No space left on device")),
+        "039",
+        "a file system has no space left",
+    ),
+    "a device that is lost": (
+        replace(
+            failed(ending(197)),
+            printed=printed(
+                "trainshed-launch: node 1 (10.20.0.12) lost a device while the command ran: 7 of 8 "
+                "efa devices are on the PCI bus; i-1 powers off",
+            ),
+        ),
+        "040",
+        "node 1 (10.20.0.12) lost devices while the command ran: 7 of 8 efa devices are on the",
+    ),
+    "a device that is missing": (
+        replace(
+            failed(ending(197)),
+            printed=printed(
+                "trainshed-launch: ERROR: node 1 (10.20.0.12) takes no part: 7 of 8 efa devices "
+                "are on the PCI bus; i-1 powers off",
+            ),
+        ),
+        "040",
+        "node 1 (10.20.0.12) lacks devices: 7 of 8 efa devices are on the PCI bus",
+    ),
     "pulling the image": (
         running(started_at=NOW - 5 * MINUTE, nodes=(node(), node(1, pulls_image=True))),
         "030",
@@ -283,6 +330,11 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
         "Capacity Block cr-1 begins at 2026-11-22 12:01 UTC; wait",
     ),
     "block over": (block(ends_at=NOW, state="expired"), "011", "is over (expired)"),
+    "block of UltraServers ends": (
+        block(ends_at=NOW + 59 * MINUTE, instance_type="trn2u.48xlarge"),
+        "011",
+        "ends at 2026-11-22 12:59 UTC",
+    ),
     "block ends": (block(ends_at=NOW + 30 * MINUTE), "011", "ends at 2026-11-22 12:30 UTC"),
     "a window after one that is over": (
         waiting(
@@ -465,10 +517,41 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
         "node-0, node-1, node-2 and 1 more: habana.ai/gaudi is 0, and a pod of the job asks for 8; "
         "its device plugin does not run there: trainshed kube apply",
     ),
+    "nodes that the guard stopped": (
+        waiting(stopped=STOPPED),
+        "038",
+        "it is outside the working hours; wait",
+    ),
+    "a job that ended with nodes that the guard stopped": (
+        replace(
+            job(state=JobState.FAILED, stopped_at=STOPPED_AT + MINUTE), stopped=STOPPED, queue=None
+        ),
+        "038",
+        "it is outside the working hours",
+    ),
+    "a job that lost its main node, which does not say when": (
+        replace(
+            job(
+                state=JobState.FAILED,
+                cause=EndCause.HOST_ENDED,
+                created_at=STOPPED_AT - MINUTE,
+                stopped_at=None,
+            ),
+            stopped=STOPPED,
+            queue=None,
+        ),
+        "038",
+        "it is outside the working hours",
+    ),
     "no nodes": (
         kubernetes(reason="no nodes are available", nodes=0),
         "034",
         "the job needs 2 nodes, 0 exist; see why nodes are missing",
+    ),
+    "nodes that are drained": (
+        kubernetes(reason="no nodes are available", nodes=3, cordoned=2),
+        "034",
+        "the job needs 2 nodes, 3 exist, 2 of them cordoned; submit it with --nodes 1, or wait",
     ),
     "an image that a kubelet cannot pull": (
         kubernetes(state=JobState.STARTING, reason="ErrImagePull: Failed to pull image."),
@@ -486,6 +569,32 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
 SILENT: dict[str, Evidence] = {
     "a job that waits for nothing known": EVIDENCE,
     "a dependency that is over": job(depends_on=("job-0",)),
+    "a job of AWS Batch that goes on when the guard disables its environment": replace(
+        environment(state="DISABLED"),
+        job=replace(WAITING, state=JobState.RUNNING),
+        stopped=STOPPED,
+    ),
+    "a job that failed long before the guard let other nodes go": replace(
+        job(state=JobState.FAILED, stopped_at=STOPPED_AT - 60 * MINUTE), stopped=STOPPED, queue=None
+    ),
+    "a job that lost its main node after the guard stopped nodes": replace(
+        job(
+            state=JobState.FAILED,
+            cause=EndCause.HOST_ENDED,
+            created_at=STOPPED_AT + MINUTE,
+            stopped_at=None,
+        ),
+        stopped=STOPPED,
+        queue=None,
+    ),
+    "a job that failed while it is not known when nodes were let go": replace(
+        job(state=JobState.FAILED, stopped_at=NOW),
+        stopped=replace(STOPPED, at=None),
+        queue=None,
+    ),
+    "a job that failed long after the guard stopped other nodes": replace(
+        job(state=JobState.FAILED, stopped_at=STOPPED_AT + 60 * MINUTE), stopped=STOPPED, queue=None
+    ),
     "a queue that is updated": waiting(queue=replace(QUEUE, status="UPDATING")),
     "what a running job no longer needs": replace(
         EVIDENCE,
@@ -536,6 +645,10 @@ SILENT: dict[str, Evidence] = {
     "a pod on Kubernetes that starts": kubernetes(state=JobState.STARTING),
     "a job of another service that starts": job(state=JobState.STARTING, reason="it starts"),
     "a job that has just begun": running(started_at=NOW - 29 * MINUTE),
+    "a success that was full once": replace(
+        job(state=JobState.SUCCEEDED, attempts=(ending(1), ending(0))), printed=printed(FULL)
+    ),
+    "a job that runs and says so": replace(running(), printed=printed(FULL)),
     "a success": job(state=JobState.SUCCEEDED, attempts=(ending(197), ending(0))),
     "a success whose child node lost its host": job(
         state=JobState.SUCCEEDED, nodes=(node(), node(1, ending=HOST_ENDED))
@@ -568,6 +681,11 @@ def test_a_cause_is_named_by_one_rule() -> None:
 
     # Its exit code is named, too; or why EC2 lacks the others.
     assert set(FIRES) - alone <= {
+        "a checkpoint that does not fit",
+        "a shell that cannot write",
+        "no space, somewhere",
+        "a device that is lost",
+        "a device that is missing",
         "no command",
         "out of memory",
         "nodes that wait for others",
@@ -735,7 +853,16 @@ def test_launches_reservation_and_members_are_looked_up() -> None:
         },
         describe_instances={"Reservations": []},
         list_container_instances={"containerInstanceArns": ["arn:instance"]},
-        describe_container_instances={"containerInstances": [{"ec2InstanceId": "i-1"}]},
+        describe_container_instances={
+            "containerInstances": [
+                {
+                    "containerInstanceArn": "arn:instance",
+                    "ec2InstanceId": "i-1",
+                    "status": "ACTIVE",
+                    "agentConnected": True,
+                }
+            ]
+        },
         describe_launch_template_versions={
             "LaunchTemplateVersions": [
                 {"LaunchTemplateData": {"CapacityReservationSpecification": target}}
@@ -829,3 +956,11 @@ def test_last_lines_name_what_is_missing(line: str, lacked: str | None) -> None:
     found = missing((line, "trainshed-launch: node 0 ended with exit code 127"))
 
     assert found == lacked or (found is not None and found.split()[-1] == lacked)
+
+
+def test_a_queued_job_is_not_told_of_its_environment_what_the_guard_did() -> None:
+    found = explain_job(replace(environment(state="DISABLED"), stopped=STOPPED))
+
+    assert [each.rule for each in found if each.rule in ("TS-JOB-004", "TS-JOB-038")] == [
+        "TS-JOB-038"
+    ]

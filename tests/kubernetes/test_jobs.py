@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 from api_servers import ApiServer, administrator, eventually, known
+from heartbeats import heartbeats
 from kube_clusters import BUCKET, IMAGE, JOBSETS, KubeCluster, make_cluster, planned, scheduler_of
 
 from embedded_aws.kubernetes.cache import unavailable
@@ -34,7 +35,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
     folder = tmp_path_factory.mktemp("kubernetes")
     found = start(ControlPlaneSettings(folder=str(folder), jobset=True))
     try:
-        with administrator(found) as client:
+        with administrator(found) as client, heartbeats(found.administrator):
             yield ApiServer(control_plane=found, cluster=known(found), client=client)
     finally:
         found.stop()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from api_servers import ApiServer, administrator, eventually, known
+from heartbeats import heartbeats
 from kube_clusters import KubeCluster, make_cluster
 
 from embedded_aws.kubernetes.cache import unavailable
@@ -36,7 +37,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
     folder = tmp_path_factory.mktemp("kubernetes")
     found = start(ControlPlaneSettings(folder=str(folder), jobset=True, kueue=True))
     try:
-        with administrator(found) as client:
+        with administrator(found) as client, heartbeats(found.administrator):
             yield ApiServer(control_plane=found, cluster=known(found), client=client)
     finally:
         found.stop()

@@ -30,7 +30,7 @@ _LINES = "\\n".join(f"{name}={value}" for name, value in _BATCH.items())
 
 def user_data(orchestrator: str) -> str:
     """What user data of ours says, and Batch's."""
-    settings = {"region": "us-west-2"}
+    settings = {"region": "us-west-2", "cluster": "train", "monitoring": True}
     if kubernetes := orchestrator.partition("eks-")[2]:
         settings["kubernetes"] = kubernetes
     return f"""\

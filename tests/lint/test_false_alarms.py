@@ -136,6 +136,30 @@ Resources:
     assert of("TS-BAT-009", text.replace(", ImageIdOverride: ami-0123456789abcdef0", ""))
 
 
+@pytest.mark.parametrize(("kind", "count"), [("SPOT", 0), ("EC2", 1)])
+def test_nodes_of_aws_batch_on_spot_do_not_work_together(kind: str, count: int) -> None:
+    text = f"""
+Resources:
+  Nodes:
+    Type: AWS::EC2::LaunchTemplate
+    Properties:
+      LaunchTemplateData:
+        NetworkInterfaces: [{{NetworkCardIndex: 0, DeviceIndex: 0, InterfaceType: efa}}]
+  Cluster:
+    Type: AWS::Batch::ComputeEnvironment
+    Properties:
+      Type: MANAGED
+      ComputeResources:
+        Type: {kind}
+        InstanceTypes: [g6e.8xlarge, g6.8xlarge]
+        LaunchTemplate: {{LaunchTemplateId: !Ref Nodes}}
+        MaxvCpus: 64
+        Subnets: [subnet-1]
+"""
+
+    assert len(of("TS-CAP-009", text)) == count
+
+
 @pytest.mark.parametrize(
     ("subnets", "count"), [("[!Ref Subnet]", 0), ("[!Ref Subnet, !Ref Other]", 1)]
 )

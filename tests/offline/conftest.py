@@ -1,26 +1,20 @@
 """An embedded AWS for tests that reach behind its APIs, and one with a cluster that takes jobs."""
 
-import json
-import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import frequent_looks
-import job_bench
 import pytest
 from accelerator_tools import install
 from command_line import Answer, runner
-from deployed_jobs import CLUSTER, outputs
+from deployed_jobs import CLUSTER, deployed_cluster, outputs
 from in_process import in_process_aws
 from protected_stacks import deploy_protected
 
 from embedded_aws.embedded import EmbeddedAws
-from embedded_aws.job_settings import JobSettings
 from trainshed.cli import main
 from trainshed.plan import load_fleet
-
-PROGRAMS = Path(__file__).parents[2] / "packer/files/opt/trainshed"
 
 
 @pytest.fixture(scope="session")
@@ -52,15 +46,14 @@ def job_aws(
     """
     assembly = synthesise(load_fleet([clusters / "clusters/train.yaml"]))
     tools = install(tmp_path_factory.mktemp("tools"), "nccom-test")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", os.pathsep.join([str(PROGRAMS), str(tools), os.environ["PATH"]]))
-        folder, settings = tmp_path_factory.mktemp("jobs"), JobSettings(loopback=True, speed=60)
-        with job_bench.job_aws(folder, settings) as found:
-            publish_ami(found)
-            for name in ("TrainNetwork", "TrainCluster"):
-                template = json.loads((assembly / f"{name}.template.json").read_text())
-                found.deploy(template, stack_name=name)
-            yield found
+    with deployed_cluster(
+        tmp_path_factory.mktemp("jobs"),
+        assembly,
+        ("TrainNetwork", "TrainCluster"),
+        publish_ami,
+        tools=[tools],
+    ) as found:
+        yield found
 
 
 @pytest.fixture

@@ -1,24 +1,26 @@
 """`trainshed job` on a cluster of AWS Batch with one node on Spot, whose jobs really run."""
 
 import json
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
+import deployed_jobs
 import job_bench
 import pytest
 from command_line import Answer
 
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
 from embedded_aws.job_settings import JobSettings
 from trainshed.aws import Region
+from trainshed.jobs.model import Job
 from trainshed.nodes.exit_codes import PEER_LOST
 from trainshed.plan import load_fleet
 from trainshed.ready_jobs import Work
 from trainshed.rehearse.faults import FaultKind
 from trainshed.rehearse.rehearsal import Rehearsal, run_job
 
-PROGRAMS = Path(__file__).parents[2] / "packer/files/opt/trainshed"
 CLUSTER = """name: SpotCluster
 region: us-west-2
 instance: {type: trn1.32xlarge}
@@ -27,6 +29,7 @@ image: {uri: "registry.example/train:1"}
 job: {environment: {GREETING: "good morning"}}
 """
 Run = Callable[..., Answer]
+outputs = partial(deployed_jobs.outputs, cluster="SpotCluster")
 
 
 @pytest.fixture(scope="module")
@@ -46,20 +49,14 @@ def aws(
 ) -> Iterator[EmbeddedAws]:
     """An embedded AWS with the cluster deployed."""
     assembly = synthesise(load_fleet([clusters / "clusters/spot.yaml"]))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", os.pathsep.join([str(PROGRAMS), os.environ["PATH"]]))
-        settings = JobSettings(loopback=True)
-        with job_bench.job_aws(tmp_path_factory.mktemp("jobs"), settings) as found:
-            publish_ami(found)
-            for name in ("SpotNetwork", "SpotCluster"):
-                template = json.loads((assembly / f"{name}.template.json").read_text())
-                found.deploy(template, stack_name=name)
-            yield found
-
-
-def outputs(aws: EmbeddedAws) -> dict[str, str]:
-    found = aws.client("cloudformation").describe_stacks(StackName="SpotCluster")["Stacks"][0]
-    return {each["OutputKey"]: each["OutputValue"] for each in found["Outputs"]}
+    with deployed_jobs.deployed_cluster(
+        tmp_path_factory.mktemp("jobs"),
+        assembly,
+        ("SpotNetwork", "SpotCluster"),
+        publish_ami,
+        speed=1,
+    ) as found:
+        yield found
 
 
 @pytest.fixture
@@ -162,6 +159,58 @@ def test_a_job_whose_node_ec2_takes_back_goes_on_from_its_checkpoint_on_another(
     [described] = aws.client("batch").describe_jobs(jobs=[ended.job_id])["jobs"]
     first, second = (each["container"]["containerInstanceArn"] for each in described["attempts"])
     assert first != second
+
+
+def test_a_recommendation_ends_no_job(aws: EmbeddedAws, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    # It goes on until the launcher has told of it.
+    waits = f"echo step; for i in $(seq 600); do [ -e {told} ] && exit; sleep 0.1; done; exit 7"
+    rehearsal = Rehearsal(
+        cluster="SpotCluster",
+        work=Work(command=("trainshed-launch", "sh", "-c", waits)),
+        fault=FaultKind.REBALANCE,
+    )
+
+    def seen(_: Job, lines: Sequence[str]) -> None:
+        if any("EC2 may take this node back" in line for line in lines):
+            told.touch()
+
+    ended = run_job(rehearsal, aws, Region("us-west-2", aws.client), outputs(aws), seen)
+
+    assert ended.status == "SUCCEEDED"
+    assert [each.exit_code for each in ended.attempts] == [0]
+
+
+def test_a_job_gets_a_node_of_the_next_type_where_spot_lacks_the_first(
+    synthesise: Callable[..., Path], publish_ami: Callable[..., str], tmp_path: Path
+) -> None:
+    types = ["g6e.8xlarge", "g6.8xlarge"]
+    (tmp_path / "spot.yaml").write_text(
+        CLUSTER.replace("trn1.32xlarge", types[0]).replace(
+            "{spot: {}}", f"{{spot: {{}}, instance_types: [{', '.join(types)}]}}"
+        )
+    )
+    assembly = synthesise(load_fleet([tmp_path / "spot.yaml"]))
+    with job_bench.job_aws(tmp_path, JobSettings(loopback=True)) as aws:
+        publish_ami(aws, "nvidia/ecs")
+        for name in ("SpotNetwork", "SpotCluster"):
+            template = json.loads((assembly / f"{name}.template.json").read_text())
+            aws.deploy(template, stack_name=name)
+        lacking = Fault(
+            service="ec2",
+            operation="RunInstances",
+            code="InsufficientInstanceCapacity",
+            when={"InstanceType": types[0]},
+        )
+        aws.fail(lacking)
+
+        rehearsal = Rehearsal(cluster="SpotCluster", work=Work(command=("true",)))
+        region = Region("us-west-2", aws.client)
+        ended = run_job(rehearsal, aws, region, outputs(aws), lambda _, lines: None)
+
+        found = aws.client("ec2").describe_instances()["Reservations"]
+        launched = [each["InstanceType"] for entry in found for each in entry["Instances"]]
+        assert (ended.status, launched) == ("SUCCEEDED", [types[1]])
 
 
 def test_a_cluster_moves_to_spot_and_back_by_another_environment(

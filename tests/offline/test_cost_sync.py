@@ -15,6 +15,7 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings
 from trainshed.offline.example_prices import example_products
+from trainshed.prices import CLOUDWATCH_DASHBOARD, KMS_KEY
 from trainshed.prices.lookup import PriceList, load_prices, read, shipped_prices
 
 REGIONS = ("us-east-1", "us-west-2")
@@ -68,7 +69,9 @@ def of_a_price_list(prices: PriceList) -> dict[str, float]:
     return {
         item: price.usd
         for item, price in prices.prices.items()
-        if not item.startswith(("spot/", "capacity-block/"))
+        # A dashboard has no region in the price list; of keys, whose price is one everywhere, it is
+        # not asked.
+        if not item.startswith(("spot/", "capacity-block/", CLOUDWATCH_DASHBOARD, KMS_KEY))
         # A term has its upfront fee, which some sources leave out.
         and (price.upfront_usd or not re.search("-(partial|all)-upfront/", item))
     }

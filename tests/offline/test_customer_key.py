@@ -16,7 +16,7 @@ from trainshed.plan import Fleet, plan_fleet
 from trainshed.spec import ClusterSpec
 
 ROOT = Path(__file__).parents[2]
-POLICY, _ = re.findall(r"```json\n(.*?)```", (ROOT / "docs/security.md").read_text(), re.DOTALL)
+POLICY, *_ = re.findall(r"```json\n(.*?)```", (ROOT / "docs/security.md").read_text(), re.DOTALL)
 BOUNDARY = {
     "Version": "2012-10-17",
     "Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"},

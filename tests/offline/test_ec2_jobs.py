@@ -2,14 +2,16 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import deployed_jobs
 import job_bench
 import pytest
 from command_bench import until
@@ -22,13 +24,13 @@ from embedded_aws.faults import Fault
 from embedded_aws.job_settings import JobSettings
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
+from trainshed.jobs.model import Job
 from trainshed.nodes.exit_codes import PEER_LOST
 from trainshed.plan import load_fleet
 from trainshed.ready_jobs import Work
 from trainshed.rehearse.faults import FaultKind
 from trainshed.rehearse.rehearsal import Rehearsal, run_job
 
-PROGRAMS = Path(__file__).parents[2] / "packer/files/opt/trainshed"
 CLUSTER = """name: PlainCluster
 region: us-west-2
 orchestrator: ec2
@@ -37,6 +39,7 @@ capacity: {spot: {}}
 job: {environment: {GREETING: "it's {{ on }}"}}
 """
 Run = Callable[..., Answer]
+outputs = partial(deployed_jobs.outputs, cluster="PlainCluster")
 
 
 @pytest.fixture(scope="module")
@@ -59,24 +62,18 @@ def aws(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[EmbeddedAws]:
     """An embedded AWS with the cluster deployed, whose nodes have booted."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", os.pathsep.join([str(PROGRAMS), os.environ["PATH"]]))
-        settings = JobSettings(loopback=True, speed=60)
-        with job_bench.job_aws(tmp_path_factory.mktemp("jobs"), settings) as found:
-            publish_ami(found, "neuron/ec2")
-            for name in ("PlainNetwork", "PlainCluster"):
-                deploy(found, assembly, name)
-            yield found
+    with deployed_jobs.deployed_cluster(
+        tmp_path_factory.mktemp("jobs"),
+        assembly,
+        ("PlainNetwork", "PlainCluster"),
+        partial(publish_ami, cell="neuron/ec2"),
+    ) as found:
+        yield found
 
 
 def deploy(aws: EmbeddedAws, assembly: Path, name: str) -> None:
     template = json.loads((assembly / f"{name}.template.json").read_text())
     aws.deploy(template, stack_name=name)
-
-
-def outputs(aws: EmbeddedAws) -> dict[str, str]:
-    [stack] = aws.client("cloudformation").describe_stacks(StackName="PlainCluster")["Stacks"]
-    return {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
 
 
 def running(aws: EmbeddedAws) -> dict[str, dict[str, str]]:
@@ -357,6 +354,89 @@ def test_a_node_that_ec2_takes_back_ends_the_job_in_time_and_is_replaced(
     until(lambda: len(running(aws).keys() - before) == 1, "the node in place of it")
 
 
+def test_a_recommendation_ends_no_job_and_no_node(
+    aws: EmbeddedAws, job: Run, tmp_path: Path
+) -> None:
+    told, before = tmp_path / "told", running(aws).keys()
+    # It goes on until the launcher has told of it.
+    waits = f"echo step; for i in $(seq 600); do [ -e {told} ] && exit; sleep 0.1; done; exit 7"
+    rehearsal = Rehearsal(
+        cluster="PlainCluster",
+        work=Work(command=("trainshed-launch", "sh", "-c", waits)),
+        fault=FaultKind.REBALANCE,
+    )
+
+    def seen(_: Job, lines: Sequence[str]) -> None:
+        if any("EC2 may take node 1 (" in line for line in lines):
+            told.touch()
+
+    ended = run_job(rehearsal, aws, Region("us-west-2", aws.client), outputs(aws), seen)
+
+    assert [node.ending.exit_code for node in ended.nodes if node.ending] == [0] * 3
+    assert running(aws).keys() == before
+
+
+def test_a_node_that_loses_its_devices_under_a_job_is_named_and_replaced(
+    aws: EmbeddedAws,
+) -> None:
+    printed: list[str] = []
+    rehearsal = Rehearsal(
+        cluster="PlainCluster",
+        work=Work(command=("trainshed-launch", "sh", "-c", "echo step; exec sleep 90")),
+        fault=FaultKind.LOST_DEVICE,
+    )
+
+    ended = run_job(
+        rehearsal,
+        aws,
+        Region("us-west-2", aws.client),
+        outputs(aws),
+        lambda _, lines: printed.extend(lines),
+    )
+
+    assert ended.status == "FAILED"
+    codes = [node.ending.exit_code for node in ended.nodes if node.ending]
+    assert codes[0] == PEER_LOST
+    [bad] = re.findall(
+        r"node 1 \([\d.]+\) lost a device while the command ran: 0 of 16 neuron devices are on the "
+        r"PCI bus; (i-\w+) powers off",
+        "\n".join(printed),
+    )
+    until(lambda: bad not in running(aws), "the end of the node")
+    ec2 = aws.client("ec2")
+    [found] = ec2.describe_instances(InstanceIds=[bad])["Reservations"][0]["Instances"]
+    assert found["StateReason"]["Code"] == "Client.InstanceInitiatedShutdown"
+    until(lambda: _booted(aws) == 3, "the node in place of it")
+
+
+def test_a_job_goes_on_while_a_deployment_changes_the_ami_of_its_nodes(aws: EmbeddedAws) -> None:
+    rehearsal = Rehearsal(
+        cluster="PlainCluster",
+        work=Work(command=("trainshed-launch", "sh", "-c", "echo step; exec sleep 8")),
+        fault=FaultKind.CHANGED_AMI,
+    )
+    before = running(aws).keys()
+
+    ended = run_job(
+        rehearsal,
+        aws,
+        Region("us-west-2", aws.client),
+        outputs(aws),
+        lambda *_: None,
+    )
+
+    assert [node.ending.exit_code for node in ended.nodes if node.ending] == [0] * 3
+    assert running(aws).keys() == before
+    # Those that come later have the other one.
+    ec2, first = aws.client("ec2"), sorted(before)[0]
+    ec2.terminate_instances(InstanceIds=[first])
+    until(lambda: _booted(aws) == 3, "the node in place of it")
+    [new] = running(aws).keys() - before
+    [found] = ec2.describe_instances(InstanceIds=[new])["Reservations"][0]["Instances"]
+    [ami] = ec2.describe_images(ImageIds=[found["ImageId"]])["Images"]
+    assert ami["Name"].endswith("-next")
+
+
 def test_a_node_that_ec2_takes_back_gets_no_job(aws: EmbeddedAws, job: Run) -> None:
     taken = sorted(running(aws))[0]
     aws.notify_spot(taken, seconds=600)
@@ -490,7 +570,7 @@ def test_a_shell_that_cannot_be_is_reported(
     no_aws = shell()
 
     assert [each.returncode for each in (no_node, no_plugin, no_aws)] == [2, 2, 2]
-    assert "error: --node 3: there is no such node; those that run: 0 (i-" in no_node.stderr
+    assert "error: node 3: there is no such node; those that run: 0 (i-" in no_node.stderr
     assert "is not on PATH; install the Session Manager plugin of the AWS CLI" in no_plugin.stderr
     assert "only AWS itself has Session Manager" in no_aws.stderr
 

@@ -123,6 +123,46 @@ def test_a_namespace_can_be_deleted_where_kueue_runs(aws: EmbeddedAws, trainshed
     until(lambda: asked(cluster, bearer, "GET", path)[0] == 404)
 
 
+def test_a_drained_node_gets_no_pods_until_it_is_taken_back(trainshed: Run) -> None:
+    drained = json.loads(trainshed("node", "drain", "kube.yaml", "0", "--json").out)
+    # One node each: they would take all four.
+    asked = ("job", "submit", "kube.yaml", "--nodes", "3", "--", "sh", "-c", "hostname -I")
+    job_id = trainshed(*asked).out.strip()
+    watched = trainshed("job", "watch", job_id)
+    back = trainshed("node", "undrain", "kube.yaml", drained["node"])
+
+    assert drained["jobs"] == []
+    assert watched.code == 0, watched.out + watched.err
+    assert back.out.strip() == f"{drained['node']} takes jobs again"
+    run_job(trainshed, "true")
+
+
+def test_a_job_whose_node_is_replaced_by_force_starts_again(
+    aws: EmbeddedAws, trainshed: Run
+) -> None:
+    script = 'if [ "$TRAINSHED_ATTEMPT" = 0 ]; then sleep 600; fi'
+    job_id = trainshed("job", "submit", "kube.yaml", "--", "sh", "-c", script).out.strip()
+    until(lambda: "Running" in trainshed("job", "list", "kube.yaml").out)
+
+    done = trainshed("node", "replace", "kube.yaml", "0", "--force", "--yes", "--json")
+
+    assert done.code == 0, done.err
+    replaced = json.loads(done.out)
+    assert replaced["jobs"] == [job_id]
+    assert f"job {job_id} " in done.err
+    assert "its pod gets SIGTERM, and all its nodes start again" in done.err
+    assert replaced["replacement"] not in (None, replaced["node"])
+    assert trainshed("job", "watch", job_id).code == 0
+
+
+def test_a_node_is_rebooted(aws: EmbeddedAws, trainshed: Run) -> None:
+    done = trainshed("node", "reboot", "kube.yaml", "0", "--yes")
+
+    assert done.code == 0, done.err
+    assert "has passed its checks, and takes jobs" in done.err
+    run_job(trainshed, "true")
+
+
 def test_all_start_again_when_a_node_ends(aws: EmbeddedAws, trainshed: Run) -> None:
     """Last: the pods of the first attempt wait, those of the second end."""
     script = 'if [ "$TRAINSHED_ATTEMPT" = 0 ]; then sleep 600; fi; echo attempt $TRAINSHED_ATTEMPT'

@@ -127,7 +127,11 @@ def cluster(client: Callable[[str], Any]) -> Iterator[Cluster]:
     )
     cdk.CfnOutput(stack, "Log", value=limit.function.log_group.log_group_name)
     done = deploy_template(
-        cloudformation, Template.from_stack(stack).to_json(), stack_name=name, parameters={}
+        cloudformation,
+        client("s3"),
+        Template.from_stack(stack).to_json(),
+        stack_name=name,
+        parameters={},
     )
     yield Cluster(client, name, arn, done.outputs["Log"])
     cloudformation.delete_stack(StackName=name)

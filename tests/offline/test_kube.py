@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Answer, runner
@@ -138,6 +139,49 @@ def test_who_may_only_edit_may_look_at_nodes_once_everything_is_applied(
     assert applied.code == 1
     assert "give the role another policy in kubernetes.access" in applied.err
     assert len(nodes.json["nodes"]) == 2
+
+
+def dimension_of(alarm: dict[str, Any]) -> str:
+    """Return the value of the dimension of what an alarm looks at first."""
+    name: str = alarm["Metrics"][0]["MetricStat"]["Metric"]["Dimensions"][0]["Value"]
+    return name
+
+
+def test_status_has_the_nodes_that_kubernetes_has(
+    aws: EmbeddedAws, as_role: Callable[[str], Run], trainshed: Run
+) -> None:
+    as_role("Operator")("apply", "kube.yaml")
+    as_role("Owner")
+
+    found = trainshed("status", "kube.yaml")
+
+    assert "nodes      2 wanted, 2 running, at most 2\n" in found.out
+    # Their stand-ins have not our AMI's programs, which is what they say.
+    assert [each["problem"] for each in trainshed("top", "kube.yaml", "--json").json] == [
+        "its AMI has no trainshed-usage; bake and publish one, and replace the node"
+    ] * 2
+    # Its repository was not deployed here.
+    [wrong] = [line for line in found.out.splitlines() if line.startswith("wrong ")]
+    assert "stack KubeContainers is not deployed" in wrong
+    [alarm] = aws.client("cloudwatch").describe_alarms(AlarmNames=["KubeCluster-nodes-missing"])[
+        "MetricAlarms"
+    ]
+    groups = aws.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
+    assert dimension_of(alarm) in [each["AutoScalingGroupName"] for each in groups]
+
+
+def test_status_without_permissions_says_what_is_not_known(
+    as_role: Callable[[str], Run], trainshed: Run
+) -> None:
+    as_role("Stranger")
+
+    found = trainshed("status", "kube.yaml")
+
+    assert found.out.count("\nwrong ") == 1
+    assert "not known  the credentials may not call eks:DescribeNodegroup in us-west-2" in found.out
+    assert "not known  the credentials may not call ec2:DescribeInstances in us-west-2" in found.out
+    assert "\nnodes" not in found.out
+    assert "\ncost" not in found.out
 
 
 def test_what_eks_says_of_missing_nodes_is_quoted(

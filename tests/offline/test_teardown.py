@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from command_line import Answer, runner
+from job_bench import JobBench
 from protected_stacks import deploy_protected, there
 
 from embedded_aws.deployment import DeploymentFailed
@@ -23,7 +24,12 @@ from trainshed.plan import Fleet, load_fleet
 Synthesise = Callable[[Fleet], Path]
 Run = Callable[..., Answer]
 
-HEAD = "name: {name}\nregion: us-west-2\ninstance: {{type: trn1.32xlarge, nodes: {{max: 4}}}}\n"
+# With monitoring, the cluster's stack reads which file system its storage has, and some of these
+# tests deploy no storage.
+HEAD = (
+    "name: {name}\nregion: us-west-2\nmonitoring: false\n"
+    "instance: {{type: trn1.32xlarge, nodes: {{max: 4}}}}\n"
+)
 LUSTRE = "storage: {lustre: {deployment: scratch-2}}\n"
 STACKS = ("TrainNetwork", "TrainStorage", "TrainContainers", "TrainCluster")
 
@@ -424,3 +430,29 @@ def test_a_network_that_nothing_uses_is_reported_and_goes_when_it_is_named(
 
     assert there(clean_aws) == {"TrainNetwork", "OtherNetwork"}
     assert teardown("TrainCluster", "--stack", "OtherNetwork", "--dry-run").code == 2
+
+
+def test_a_former_compute_environment_goes_before_what_it_uses(
+    clean_aws: EmbeddedAws,
+    deploy: Callable[[tuple[str, ...]], None],
+    teardown: Run,
+) -> None:
+    deploy(STACKS)
+    batch = clean_aws.client("batch")
+    [current] = batch.describe_compute_environments()["computeEnvironments"]
+    resources = {**current["computeResources"], "desiredvCpus": 0}
+    for name, role in (
+        ("former", resources["instanceRole"]),
+        ("foreign", JobBench(clean_aws).node_role),
+    ):
+        batch.create_compute_environment(
+            computeEnvironmentName=name,
+            type="MANAGED",
+            computeResources={**resources, "instanceRole": role},
+        )
+
+    done = records(teardown("TrainCluster", "--yes", "--json"))
+
+    assert {"what": "former compute environment", "name": "former"} in done["removed"]
+    [left] = batch.describe_compute_environments()["computeEnvironments"]
+    assert left["computeEnvironmentName"] == "foreign"

@@ -131,6 +131,7 @@ def test_prices_of_other_zones_do_not_count(account: Account) -> None:
     def answered(answer: dict[str, Any]) -> None:
         answer["SpotPriceHistory"] = [
             {
+                "InstanceType": "trn1.32xlarge",
                 "AvailabilityZone": zone,
                 "AvailabilityZoneId": ZONE if zone == "us-west-2d" else "usw2-az1",
                 "SpotPrice": f"{price}",
@@ -162,6 +163,23 @@ def test_a_zone_without_a_price_of_spot_is_pointed_out(account: Account) -> None
 
     assert found.severity is Severity.WARNING
     assert "EC2 has no price of trn1.32xlarge on Spot in usw2-az4" in found.message
+
+
+def test_the_price_of_each_type_is_shown(account: Account) -> None:
+    types = ["g6e.8xlarge", "g6.8xlarge"]
+    account.aws.set_spot_price(types[0], 2.5)
+    account.aws.set_spot_price(types[1], 0.9)
+
+    found = account.ask(instance={"type": types[0]}, capacity={"spot": {}, "instance_types": types})
+
+    prices = [each for each in found if each.rule == "TS-ACC-036"]
+    assert [each.message.partition(" USD an hour, and")[0] for each in prices] == [
+        "g6e.8xlarge on Spot in usw2-az4 costs 2.5",
+        "g6.8xlarge on Spot in usw2-az4 costs 0.9",
+    ]
+    # Each with its own range.
+    assert " to 2.5" in prices[0].message
+    assert " to 2.5" not in prices[1].message
 
 
 def test_the_placement_score_is_that_of_all_types(account: Account) -> None:

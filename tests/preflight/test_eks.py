@@ -12,6 +12,7 @@ from preflight_account import TRN_QUOTA, ZONE, Account, deploy
 from preflight_role import Role, without
 
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
 from embedded_aws.job_settings import JobSettings
 from trainshed.app.synthesis import read_assembly
 from trainshed.findings import Finding, Severity
@@ -102,7 +103,7 @@ def test_nothing_is_found_before_and_after_the_deployment(
     assert after == []
 
 
-def test_of_several_types_the_launch_of_the_first_is_tried(
+def test_the_launch_of_each_of_several_types_is_tried(
     account: EksAccount, deploy_all: Callable[..., None], publish_ami: Callable[..., str]
 ) -> None:
     publish_ami(account.aws, "nvidia/eks-1.35")
@@ -123,9 +124,16 @@ def test_of_several_types_the_launch_of_the_first_is_tried(
 
     subject.aws.call = call  # type: ignore[method-assign]
     found = ask_account(subject).findings
+    code, when = "Unsupported", {"DryRun": "true", "InstanceType": types[1]}
+    account.aws.fail(Fault(service="ec2", operation="RunInstances", code=code, when=when))
+    [refused] = found_by(
+        account.ask(**several | {"instance": {"type": types[0], "nodes": {"max": 2}}}), "TS-ACC-090"
+    )
 
-    assert [each["InstanceType"] for each in asked] == ["g6e.8xlarge"]
+    assert [each["InstanceType"] for each in asked] == types
     assert found_by([*found], "TS-ACC-090") == []
+    assert refused.severity is Severity.WARNING
+    assert "a dry run of the launch of 1 nodes of g6.8xlarge fails" in refused.message
 
 
 def test_a_node_group_that_was_deleted_by_hand(

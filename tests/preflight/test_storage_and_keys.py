@@ -10,7 +10,9 @@ from preflight_account import REGION, ZONE, Account, answering, only, rules
 from trainshed.findings import Severity
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTED, _ = re.findall(r"```json\n(.*?)```", (ROOT / "docs/security.md").read_text(), re.DOTALL)
+DOCUMENTED, *_ = re.findall(
+    r"```json\n(.*?)```", (ROOT / "docs/security.md").read_text(), re.DOTALL
+)
 KEY = "arn:aws:kms:us-west-2:123456789012:key/11111111-1111-1111-1111-111111111111"
 
 

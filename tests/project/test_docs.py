@@ -107,6 +107,7 @@ def subcommands(group: str) -> set[str]:
         for name in GROUPS
         if name
         not in (
+            "apply",
             "check",
             "comment",
             "cost",
@@ -114,11 +115,14 @@ def subcommands(group: str) -> set[str]:
             "explain",
             "init",
             "lint",
+            "orphans",
             "preflight",
             "rehearse",
             "review",
             "rule",
+            "status",
             "teardown",
+            "top",
             "up",
             "upgrade",
         )

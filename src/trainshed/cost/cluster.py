@@ -18,6 +18,7 @@ from trainshed.cost.model import (
 from trainshed.errors import TrainshedError
 from trainshed.parts.cluster import planned_cluster
 from trainshed.parts.model import Charge, inside_out
+from trainshed.parts.nodes import nodes_part
 from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.prices import PriceList, Purchase, instance_item
 
@@ -118,6 +119,26 @@ def cluster_cost(
     )
 
 
+def running_cost(plan: ClusterPlan, prices: PriceList, nodes: int) -> Total:
+    """Work out what an hour costs with so many nodes, whatever its orchestrator wants.
+
+    Args:
+        plan: the cluster.
+        prices: those of its region.
+        nodes: that are there.
+    """
+    of_nodes, rows = nodes_part(plan).charges, []
+    for each in inside_out(planned_cluster(plan)):
+        for charge in each.charges:
+            # Instances that are reserved are paid for whether they run or not.
+            reserved = plan.capacity.target and charge.item.endswith(f"/{plan.instance.name}")
+            if charge in of_nodes and not charge.by_use and not reserved:
+                charge = replace(charge, least=nodes)
+            rows.append(cost_row(charge, prices))
+    idle, _, _ = _totals(rows)
+    return idle
+
+
 def _totals(rows: Iterable[CostRow]) -> tuple[Total, Total, Total]:
     """Add up an hour in which no job runs, one at full size and one of a run."""
     counted = [row for row in rows if not row.by_use]
@@ -140,7 +161,7 @@ def _by_type(
         return
     bought = Purchase(plan.capacity.kind)
     nodes = instance_item(bought, plan.instance.name)
-    for instance in (plan.instance, *plan.capacity.other_types):
+    for instance in plan.types:
         item = instance_item(bought, instance.name)
         idle, full, an_hour = _totals(
             cost_row(replace(each, item=item) if each.item == nodes else each, prices, billed)
@@ -247,6 +268,6 @@ def _remarks(plan: ClusterPlan, prices: PriceList) -> Iterator[str]:
         "counted"
     s3 = "other buckets of S3, requests to S3" if plan.bucket else "S3"
     yield (
-        f"not priced: {s3}, data that leaves the region, metrics of CloudWatch, snapshots of AMIs, "
+        f"not priced: {s3}, data that leaves the region, snapshots of AMIs, "
         "KMS keys, and the functions that run during a deployment"
     )

@@ -46,8 +46,9 @@ def _rows(fleet: Fleet, prices: Callable[[str], PriceList]) -> Iterator[tuple[st
         with_others = replace(cluster, network=networks[cluster.network.stack_name])
         for part in inside_out(planned_cluster(with_others)):
             for charge in part.charges:
-                # Clusters that share a stack are in one region.
-                if part.resources and not charge.by_use:
-                    name = f"{part.resources.stack}: {charge.component}"
-                    found[name] = cost_row(charge, lists[cluster.region])
+                # Clusters that share a stack are in one region. What has no resources of its own,
+                # as the zone, is not shared.
+                if not charge.by_use:
+                    stack = part.resources.stack if part.resources else cluster.name
+                    found[f"{stack}: {charge.component}"] = cost_row(charge, lists[cluster.region])
     yield from found.items()

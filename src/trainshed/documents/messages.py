@@ -27,7 +27,12 @@ def problems_of(
         document: the model of the whole file.
         where: where its values stand.
     """
-    return tuple(_problem(detail, document, where) for detail in error.errors(include_url=False))
+    return tuple(
+        _problem(detail, document, where)
+        for detail in error.errors(include_url=False)
+        # Of a list, pydantic counts the entries that it takes; the others are refused already.
+        if not (detail["type"] == "too_short" and detail["input"])
+    )
 
 
 def _problem(detail: ErrorDetails, document: type[BaseModel], where: Where) -> Problem:
@@ -79,7 +84,8 @@ def _message(detail: ErrorDetails, document: type[BaseModel]) -> str:
             quotes = "" if isinstance(detail["input"], list | dict) else ": put it in quotes"
             return f"{value} is not text{quotes}"
         case "int_type" | "int_parsing":
-            return f"{value} is not a whole number"
+            quoted = isinstance(detail["input"], str) and detail["input"].strip().isdecimal()
+            return f"{value} is not a whole number{': leave the quotes out' if quoted else ''}"
         case "float_parsing" | "float_type" | "finite_number":
             return f"{value} is not a number"
         case "bool_type":
@@ -88,6 +94,8 @@ def _message(detail: ErrorDetails, document: type[BaseModel]) -> str:
             return f"{value} is not allowed; it must be more than {context['gt']}"
         case "greater_than_equal":
             return f"{value} is not allowed; the smallest allowed is {context['ge']}"
+        case "multiple_of":
+            return f"{value} is not allowed; it must be a multiple of {context['multiple_of']}"
         case "less_than_equal":
             return f"{value} is not allowed; the largest allowed is {context['le']}"
         case "ip_v4_network" | "ip_any_network":

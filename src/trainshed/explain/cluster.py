@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from trainshed.checks import judge
+from trainshed.cost import monitoring_cost
 from trainshed.explain.calendar import WindowRow, calendar_rows
 from trainshed.findings import Finding
 from trainshed.interfaces import Bandwidth, NetworkInterface, efa_bandwidth
+from trainshed.monitoring import monitoring_of
 from trainshed.parts.cluster import planned_facts
 from trainshed.plan import ClusterPlan, Decision, Fleet
+from trainshed.prices import load_prices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,7 @@ class Explanation:
         addresses_per_node: private addresses, those of a job with them.
         addresses: private addresses of the largest cluster.
         efa: what the layout uses of the type's EFA bandwidth; None for a type without EFA.
+        monitoring: how many graphs and alarms there are, and what that costs; None for none.
         stacks: names of the stacks that the cluster is made of.
         decisions: every choice with its reason.
         findings: what may be wrong.
@@ -73,6 +77,7 @@ class Explanation:
     addresses_per_node: int
     addresses: int
     efa: Bandwidth | None
+    monitoring: str | None
     stacks: tuple[str, ...]
     decisions: tuple[Decision, ...]
     findings: tuple[Finding, ...]
@@ -110,10 +115,18 @@ def explain(plan: ClusterPlan, fleet: Fleet | None = None) -> Explanation:
         addresses_per_node=plan.addresses_per_node,
         addresses=plan.addresses,
         efa=efa_bandwidth(instance, plan.interfaces),
+        monitoring=_monitoring(plan),
         stacks=tuple(stack for stack in stacks if stack),
         decisions=plan.decisions,
         findings=judge(plan, fleet),
     )
+
+
+def _monitoring(plan: ClusterPlan) -> str | None:
+    watching, cost = monitoring_of(plan), monitoring_cost(plan, load_prices(plan.region))
+    if not watching:
+        return None
+    return f"{len(watching.widgets)} graphs, {len(watching.alarms)} alarms; {cost}"
 
 
 def _rows(interfaces: Sequence[NetworkInterface]) -> list[InterfaceRow]:

@@ -29,6 +29,8 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
         "trainshed.jobs.why.capacity",
         "trainshed.jobs.why.nodes",
         "trainshed.jobs.why.ahead",
+        "trainshed.jobs.why.guard",
+        "trainshed.jobs.why.node_causes",
         "trainshed.jobs.why.unanswered",
     ),
     "bench judge": ("trainshed.collectives.rules",),

@@ -115,6 +115,7 @@ class JobNode:
         log: its output; None before its container starts.
         past_logs: the output of each attempt that is over and whose container started.
         attempts: how each attempt that is over ended.
+        host: what it is on, as the service that runs it calls it; empty while it is on nothing.
     """
 
     index: int
@@ -129,6 +130,7 @@ class JobNode:
     log: LogStream | None
     past_logs: tuple[LogStream, ...]
     attempts: tuple[Ending, ...]
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

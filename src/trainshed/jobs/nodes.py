@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from trainshed.account.tags import BOOT_TAG, CLUSTER_TAG
+from trainshed.account.tags import BOOT_TAG, CLUSTER_TAG, DRAINED_TAG
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
 
@@ -21,6 +21,8 @@ class Node:
         addresses: those of all its interfaces; a job of AWS Batch has one of its own.
         boot: what its tag says about its boot; empty while it says nothing.
         on_spot: EC2 may take it back.
+        drained: somebody has marked it, so that it takes no more jobs of plain EC2 nodes.
+        reservation: id of the Capacity Reservation or Capacity Block that it is in; empty without.
     """
 
     instance_id: str
@@ -28,6 +30,8 @@ class Node:
     addresses: tuple[str, ...]
     boot: str
     on_spot: bool
+    drained: bool
+    reservation: str
 
 
 def running_nodes(
@@ -53,18 +57,25 @@ def running_nodes(
         for instance in reservation["Instances"]
     ]
     return tuple(
-        Node(
-            instance_id=each["InstanceId"],
-            address=each["PrivateIpAddress"],
-            addresses=tuple(
-                address["PrivateIpAddress"]
-                for interface in each["NetworkInterfaces"]
-                for address in interface.get("PrivateIpAddresses", ())
-            ),
-            boot={tag["Key"]: tag["Value"] for tag in each["Tags"]}.get(BOOT_TAG, ""),
-            on_spot=each.get("InstanceLifecycle") == "spot",
-        )
+        _node(each)
         for each in sorted(found, key=lambda node: (node["LaunchTime"], node["PrivateIpAddress"]))
+    )
+
+
+def _node(instance: Mapping[str, Any]) -> Node:
+    tags = {tag["Key"]: tag["Value"] for tag in instance["Tags"]}
+    return Node(
+        instance_id=instance["InstanceId"],
+        address=instance["PrivateIpAddress"],
+        addresses=tuple(
+            address["PrivateIpAddress"]
+            for interface in instance["NetworkInterfaces"]
+            for address in interface.get("PrivateIpAddresses", ())
+        ),
+        boot=tags.get(BOOT_TAG, ""),
+        on_spot=instance.get("InstanceLifecycle") == "spot",
+        drained=DRAINED_TAG in tags,
+        reservation=instance.get("CapacityReservationId", ""),
     )
 
 
@@ -78,4 +89,4 @@ def pick_node(nodes: tuple[Node, ...], wanted: str) -> Node:
         if wanted in (str(index), node.instance_id, node.address, *node.addresses):
             return node
     there = ", ".join(f"{index} ({node.instance_id})" for index, node in enumerate(nodes))
-    raise TrainshedError(f"--node {wanted}: there is no such node; those that run: {there}")
+    raise TrainshedError(f"node {wanted}: there is no such node; those that run: {there or 'none'}")

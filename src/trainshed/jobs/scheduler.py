@@ -57,6 +57,10 @@ class Scheduler(Protocol):
     def cluster(self) -> str:
         """Name of the cluster."""
 
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """The outputs of the cluster's stack."""
+
     def submit(self, submission: Submission) -> str:
         """Submit a job; return its id.
 

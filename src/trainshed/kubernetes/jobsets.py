@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lightkube import Client
 from lightkube.generic_resource import create_namespaced_resource
 from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import Pod, PodTemplate
@@ -14,9 +13,8 @@ from lightkube.types import PatchType
 from trainshed.account.tags import CLUSTER_LABEL
 from trainshed.errors import Failure
 from trainshed.kubernetes.client import ApiRefusal, accepting_absence, asking
-from trainshed.kubernetes.cluster import EksCluster
+from trainshed.kubernetes.job_namespace import JobNamespace
 from trainshed.kubernetes.job_template import CONTAINER, TEMPLATE
-from trainshed.kubernetes.nodes import KubernetesNode, find_nodes
 from trainshed.kubernetes.queue import JOB_UID_LABEL, QUEUE, LocalQueue, Workload
 
 GROUP, VERSION = "jobset.x-k8s.io", "v1alpha2"
@@ -33,20 +31,8 @@ _JobSet = create_namespaced_resource(GROUP, VERSION, "JobSet", "jobsets")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobSets:
-    """The JobSets of one cluster; objects are as the API has them.
-
-    Attributes:
-        client: of the API server.
-        eks: the cluster, as EKS has it.
-        cluster: its name, as in labels.
-        namespace: of its jobs.
-    """
-
-    client: Client
-    eks: EksCluster
-    cluster: str
-    namespace: str
+class JobSets(JobNamespace):
+    """The JobSets of one cluster; objects are as the API has them."""
 
     def template(self) -> Mapping[str, Any]:
         """Return the template of the pods of jobs.
@@ -188,7 +174,3 @@ class JobSets:
         """Delete a JobSet with its pods, which get SIGTERM; one that is gone is no error."""
         with accepting_absence(), asking(self.eks):
             self.client.delete(_JobSet, name, namespace=self.namespace)
-
-    def nodes(self) -> tuple[KubernetesNode, ...]:
-        """Return the nodes of the cluster."""
-        return find_nodes(self.client, self.eks, self.cluster)

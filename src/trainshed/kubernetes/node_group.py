@@ -28,11 +28,15 @@ class ManagedNodeGroup:
 
     Attributes:
         most_nodes: how many nodes it may have.
+        wanted_nodes: how many it wants to be there now.
         issues: what is wrong with it.
+        scaling_groups: names of its Auto Scaling groups.
     """
 
     most_nodes: int
+    wanted_nodes: int
     issues: tuple[NodeGroupIssue, ...]
+    scaling_groups: tuple[str, ...] = ()
 
 
 def find_node_group(region: Region, cluster: str, name: str) -> ManagedNodeGroup:
@@ -50,8 +54,12 @@ def find_node_group(region: Region, cluster: str, name: str) -> ManagedNodeGroup
     found = answer["nodegroup"]
     return ManagedNodeGroup(
         most_nodes=found["scalingConfig"]["maxSize"],
+        wanted_nodes=found["scalingConfig"]["desiredSize"],
         issues=tuple(
             NodeGroupIssue(code=each["code"], message=each["message"])
             for each in found.get("health", {}).get("issues", ())
+        ),
+        scaling_groups=tuple(
+            each["name"] for each in found.get("resources", {}).get("autoScalingGroups", ())
         ),
     )

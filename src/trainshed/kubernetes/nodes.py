@@ -58,6 +58,8 @@ class KubernetesNode:
         capacity: what it has, by resource.
         allocatable: what of it pods may ask for.
         taints: keys of its taints.
+        instance_id: of its instance; empty when it does not say.
+        cordoned: pods are not placed there.
     """
 
     name: str
@@ -68,6 +70,8 @@ class KubernetesNode:
     capacity: Mapping[str, str]
     allocatable: Mapping[str, str]
     taints: tuple[str, ...]
+    instance_id: str
+    cordoned: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +231,9 @@ def _node(found: NodeResource) -> KubernetesNode:
         capacity=dict((status and status.capacity) or {}),
         allocatable=dict((status and status.allocatable) or {}),
         taints=tuple(each.key for each in (spec and spec.taints) or []),
+        # As the cloud provider of AWS writes it: aws:///ZONE/INSTANCE.
+        instance_id=((spec and spec.providerID) or "").rpartition("/")[2],
+        cordoned=bool(spec and spec.unschedulable),
     )
 
 

@@ -64,7 +64,8 @@ describe(
     why="""
 A dry run checks what a launch is made of: instance type, zone, interfaces, subnet, security groups,
 AMI, placement group, reservation and permissions. It is a dry run of the cluster's launch template,
-for all of its nodes that do not run yet. For a cluster that is not deployed, it leaves out what
+for all of its nodes that do not run yet, and once more for each of `capacity.instance_types`, whose
+refusal is a warning. For a cluster that is not deployed, it leaves out what
 does not exist yet. It says nothing about capacity.
 
 IAM cannot allow dry runs alone: whoever may do them may also launch, and the policy that
@@ -132,37 +133,32 @@ def try_launch(subject: Subject, launcher: Launcher) -> Iterator[Violation | Fin
     nodes = subject.plan.nodes.max - own_nodes(subject)
     if nodes < 1:
         return
-    try:
-        subject.aws.call(
-            "ec2",
-            "run_instances",
-            **launch.params,
-            MinCount=nodes,
-            MaxCount=nodes,
-            DryRun=True,
-        )
-    except AwsRefusal as error:
+    if error := _dry_run(subject, launch.params, nodes):
         if error.lacks:
             yield _not_tried(
                 subject,
                 f"the credentials lack {error.lacks}",
                 "leave it so, or allow it where real launches may be allowed, too",
             )
-            return
-        if error.code in _NO_ANSWER:
-            raise
-        if error.code != _PASSED:
-            if later := begins_later(subject):
-                yield _not_tried(
-                    subject, f"{later} has not begun; {error}", "run it again when it has begun"
-                )
-                return
+        elif later := begins_later(subject):
+            yield _not_tried(
+                subject, f"{later} has not begun; {error}", "run it again when it has begun"
+            )
+        else:
             yield Violation(
                 path=("instance",),
                 message=f"a dry run of the launch of {nodes} nodes fails: {error}",
                 remedy="fix what the message names",
             )
-            return
+        return
+    for other in subject.plan.capacity.other_types:
+        if error := _dry_run(subject, {**launch.params, "InstanceType": other.name}, nodes):
+            yield Violation(
+                path=("capacity", "instance_types"),
+                severity=Severity.WARNING,
+                message=f"a dry run of the launch of {nodes} nodes of {other.name} fails: {error}",
+                remedy=f"fix what the message names, or leave {other.name} out",
+            )
     if launch.left_out:
         yield _not_tried(
             subject,
@@ -170,6 +166,23 @@ def try_launch(subject: Subject, launcher: Launcher) -> Iterator[Violation | Fin
             "rest passes",
             "run it again when the cluster is deployed",
         )
+
+
+def _dry_run(subject: Subject, params: Mapping[str, Any], nodes: int) -> AwsRefusal | None:
+    """Return why RunInstances would refuse a launch; None when it would not.
+
+    Raises:
+        AwsRefusal: it says nothing about the launch.
+    """
+    try:
+        subject.aws.call(
+            "ec2", "run_instances", **params, MinCount=nodes, MaxCount=nodes, DryRun=True
+        )
+    except AwsRefusal as error:
+        if error.code in _NO_ANSWER:
+            raise
+        return None if error.code == _PASSED else error
+    return None
 
 
 def _not_tried(subject: Subject, why: str, remedy: str) -> Finding:

@@ -5,6 +5,9 @@ A price without a source is unknown. It is never zero.
 
 from trainshed.prices.commitments import COMMITMENTS, Commitment, CommitmentKind, Payment
 from trainshed.prices.items import (
+    CLOUDWATCH_ALARM,
+    CLOUDWATCH_DASHBOARD,
+    CLOUDWATCH_METRIC,
     ECR_STORED,
     EFS_ARCHIVE,
     EFS_ARCHIVE_READ,
@@ -24,6 +27,8 @@ from trainshed.prices.items import (
     GP3_THROUGHPUT,
     IO2,
     IO2_IOPS_TIERS,
+    KMS_KEY,
+    LOAD_BALANCER_HOUR,
     LOGS_INGESTED,
     LOGS_STORED,
     LUSTRE_BACKUP,
@@ -40,6 +45,7 @@ from trainshed.prices.items import (
     S3_MOVED,
     S3_READ,
     S3_STORED,
+    SNAPSHOT,
     Purchase,
     instance_item,
     lustre_item,
@@ -49,6 +55,9 @@ from trainshed.prices.lookup import OWN_FILE, PriceList, load_prices
 from trainshed.prices.model import Price, Unit
 
 __all__ = [
+    "CLOUDWATCH_ALARM",
+    "CLOUDWATCH_DASHBOARD",
+    "CLOUDWATCH_METRIC",
     "COMMITMENTS",
     "ECR_STORED",
     "EFS_ARCHIVE",
@@ -69,6 +78,8 @@ __all__ = [
     "GP3_THROUGHPUT",
     "IO2",
     "IO2_IOPS_TIERS",
+    "KMS_KEY",
+    "LOAD_BALANCER_HOUR",
     "LOGS_INGESTED",
     "LOGS_STORED",
     "LUSTRE_BACKUP",
@@ -86,6 +97,7 @@ __all__ = [
     "S3_MOVED",
     "S3_READ",
     "S3_STORED",
+    "SNAPSHOT",
     "Commitment",
     "CommitmentKind",
     "Payment",

@@ -8,6 +8,7 @@ from trainshed.prices.commitments import COMMITMENTS, Commitment
 from trainshed.prices.model import Unit
 
 GP3, GP3_THROUGHPUT, GP3_IOPS = "ebs-gp3", "ebs-gp3-throughput", "ebs-gp3-iops"
+SNAPSHOT = "ebs-snapshot"
 IO2 = "ebs-io2"
 # Of one volume, with the last IOPS of the tier before, and its own last.
 IO2_IOPS_TIERS = (
@@ -17,9 +18,17 @@ IO2_IOPS_TIERS = (
 )
 NAT_HOUR, NAT_GB = "nat-gateway-hour", "nat-gateway-gb"
 PUBLIC_IPV4_HOUR = "public-ipv4-hour"
+# By the type of the load balancer, as Elastic Load Balancing calls it.
+LOAD_BALANCER_HOUR = {
+    kind: f"{kind}-load-balancer-hour" for kind in ("application", "network", "classic")
+}
 ENDPOINT_HOUR, ENDPOINT_GB = "endpoint-hour", "endpoint-gb"
 LOGS_INGESTED, LOGS_STORED = "logs-ingested", "logs-stored"
+# For a month: a custom metric of the first 10,000, a metric that an alarm looks at, a dashboard.
+CLOUDWATCH_METRIC, CLOUDWATCH_ALARM = "cloudwatch-metric", "cloudwatch-alarm"
+CLOUDWATCH_DASHBOARD = "cloudwatch-dashboard"
 ECR_STORED = "ecr-stored"
+KMS_KEY = "kms-key"
 EKS_HOUR = "eks-hour"
 LUSTRE_METADATA_IOPS, LUSTRE_BACKUP = "lustre/metadata-iops", "lustre/backup"
 # Storage in all zones: Standard, Infrequent Access, Archive. Elastic throughput is for all that is
@@ -51,16 +60,20 @@ _UNITS = {
     GP3: Unit.GB_MONTH,
     GP3_THROUGHPUT: Unit.MIBPS_MONTH,
     GP3_IOPS: Unit.IOPS_MONTH,
+    SNAPSHOT: Unit.GB_MONTH,
     IO2: Unit.GB_MONTH,
     **{item: Unit.IOPS_MONTH for item, _, _ in IO2_IOPS_TIERS},
     NAT_HOUR: Unit.HOUR,
     NAT_GB: Unit.GB,
     PUBLIC_IPV4_HOUR: Unit.HOUR,
+    **dict.fromkeys(LOAD_BALANCER_HOUR.values(), Unit.HOUR),
     ENDPOINT_HOUR: Unit.HOUR,
     ENDPOINT_GB: Unit.GB,
     LOGS_INGESTED: Unit.GB,
     LOGS_STORED: Unit.GB_MONTH,
+    **dict.fromkeys((CLOUDWATCH_METRIC, CLOUDWATCH_ALARM, CLOUDWATCH_DASHBOARD), Unit.MONTH),
     ECR_STORED: Unit.GB_MONTH,
+    KMS_KEY: Unit.MONTH,
     EKS_HOUR: Unit.HOUR,
     LUSTRE_METADATA_IOPS: Unit.IOPS_MONTH,
     LUSTRE_BACKUP: Unit.GB_MONTH,

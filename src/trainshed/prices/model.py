@@ -14,6 +14,7 @@ class Unit(StrEnum):
     IOPS_MONTH = "IOPS-month"
     MIBPS_MONTH = "MiBps-month"
     MBPS_MONTH = "MBps-month"
+    MONTH = "month"
     THOUSAND_REQUESTS = "1000 requests"
     THOUSAND_OBJECTS_MONTH = "1000 objects-month"
 

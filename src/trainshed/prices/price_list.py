@@ -11,6 +11,8 @@ from typing import Any
 from trainshed.aws import Region
 from trainshed.catalogue.lustre import THROUGHPUTS
 from trainshed.prices.items import (
+    CLOUDWATCH_ALARM,
+    CLOUDWATCH_METRIC,
     ECR_STORED,
     EKS_HOUR,
     ENDPOINT_GB,
@@ -20,6 +22,7 @@ from trainshed.prices.items import (
     GP3_THROUGHPUT,
     IO2,
     IO2_IOPS_TIERS,
+    LOAD_BALANCER_HOUR,
     LOGS_INGESTED,
     LOGS_STORED,
     LUSTRE_BACKUP,
@@ -27,6 +30,7 @@ from trainshed.prices.items import (
     NAT_GB,
     NAT_HOUR,
     PUBLIC_IPV4_HOUR,
+    SNAPSHOT,
     Purchase,
     instance_item,
     lustre_item,
@@ -90,6 +94,26 @@ _PRODUCTS = (
         )
         for (item, _, _), tier in zip(IO2_IOPS_TIERS, ("", ".tier2", ".tier3"), strict=True)
     ),
+    # github.com/infracost/infracost, internal/resources/aws: ebs_snapshot_copy.go, lb.go, elb.go.
+    Product(
+        item=SNAPSHOT,
+        service="AmazonEC2",
+        filters={"productFamily": "Storage Snapshot"},
+        usage_type="EBS:SnapshotUsage",
+    ),
+    *(
+        Product(
+            item=LOAD_BALANCER_HOUR[kind],
+            service="AWSELB",
+            filters={"productFamily": family},
+            usage_type="LoadBalancerUsage",
+        )
+        for kind, family in (
+            ("application", "Load Balancer-Application"),
+            ("network", "Load Balancer-Network"),
+            ("classic", "Load Balancer"),
+        )
+    ),
     Product(
         item=NAT_HOUR,
         service="AmazonEC2",
@@ -107,6 +131,9 @@ _PRODUCTS = (
     Product(item=ENDPOINT_GB, service="AmazonVPC", usage_type="VpcEndpoint-Bytes"),
     Product(item=LOGS_INGESTED, service="AmazonCloudWatch", usage_type="DataProcessing-Bytes"),
     Product(item=LOGS_STORED, service="AmazonCloudWatch", usage_type="TimedStorage-ByteHrs"),
+    # A dashboard has no region in the price list. Usage types of KMS begin with a region's name.
+    Product(item=CLOUDWATCH_METRIC, service="AmazonCloudWatch", usage_type="CW:MetricMonitorUsage"),
+    Product(item=CLOUDWATCH_ALARM, service="AmazonCloudWatch", usage_type="CW:AlarmMonitorUsage"),
     Product(item=ECR_STORED, service="AmazonECR", usage_type="TimedStorage-ByteHrs"),
     # The usage type is inferred, from reports of cost tools; with extended support it is another.
     Product(item=EKS_HOUR, service="AmazonEKS", usage_type="AmazonEKS-Hours:perCluster"),

@@ -16,6 +16,7 @@ UNITS: Mapping[Unit, Mapping[str, float]] = {
     Unit.IOPS_MONTH: {"IOPS-Mo": 1},
     Unit.MIBPS_MONTH: {"MiBps-Mo": 1, "GiBps-mo": 1024},
     Unit.MBPS_MONTH: {"MiBps-Mo": 1},
+    Unit.MONTH: {"Metrics": 1, "Alarms": 1},
     Unit.THOUSAND_REQUESTS: {"Requests": 0.001},
     Unit.THOUSAND_OBJECTS_MONTH: {"Objects": 0.001},
 }

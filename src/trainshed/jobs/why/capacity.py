@@ -5,7 +5,7 @@ from datetime import datetime
 
 from trainshed.account.capacity_reservations import CapacityReservation, reserved_in
 from trainshed.catalogue import increase_command
-from trainshed.catalogue.capacity_blocks import ENDS_EARLY
+from trainshed.catalogue.capacity_blocks import ends_early
 from trainshed.findings import Severity, Violation, rule
 from trainshed.jobs.model import JobState
 from trainshed.jobs.why.evidence import Evidence
@@ -158,7 +158,7 @@ def _why_closed(it: CapacityReservation, now: datetime) -> tuple[str, str] | Non
         return f"begins at {it.starts_at:%Y-%m-%d %H:%M} UTC", "wait: the job starts then"
     if it.is_over(now):
         return f"is over ({it.state})", another
-    if it.is_block and it.ends_at and it.ends_at - now <= ENDS_EARLY:
+    if it.is_block and it.ends_at and it.ends_at - now <= ends_early(it.instance_type):
         ends = f"ends at {it.ends_at:%Y-%m-%d %H:%M} UTC"
         return f"{ends}, and EC2 ends its instances before that", another
     return None

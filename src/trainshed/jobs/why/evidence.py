@@ -5,6 +5,7 @@ from datetime import datetime
 
 from trainshed.account.capacity_reservations import CapacityReservation
 from trainshed.account.quotas import AppliedQuota
+from trainshed.guard.outputs import Stopped
 from trainshed.jobs.model import Job, ListedJob
 from trainshed.kubernetes.node_group import NodeGroupIssue
 from trainshed.prices import Price
@@ -134,6 +135,8 @@ class Evidence:
         job: the job.
         now: when this was gathered.
         queue: its queue.
+        stopped: why the cluster's guard had stopped its nodes, now or when the job ended; None
+            when it had not.
         by_kueue: Kueue says when it begins.
         environments: of the queue, in the order in which it uses them.
         placed: other jobs of the queue that have got nodes.
@@ -144,6 +147,7 @@ class Evidence:
         joined: ids of the instances that have joined ECS; None when that is not known.
         reservations: that the nodes come from.
         nodes: how many nodes the cluster has; None when that is not known.
+        cordoned: how many of them get no new pods.
         node_group_issues: what EKS says of the health of the group of its nodes.
         shortages: of the cluster's nodes.
         quota: of the nodes' instance type.
@@ -158,6 +162,7 @@ class Evidence:
     job: Job
     now: datetime
     queue: Queue | None = None
+    stopped: Stopped | None = None
     by_kueue: bool = False
     environments: tuple[Environment, ...] = ()
     placed: tuple[ListedJob, ...] = ()
@@ -168,6 +173,7 @@ class Evidence:
     joined: frozenset[str] | None = None
     reservations: tuple[CapacityReservation, ...] = ()
     nodes: int | None = None
+    cordoned: int = 0
     node_group_issues: tuple[NodeGroupIssue, ...] = ()
     shortages: tuple[Shortage, ...] = ()
     quota: AppliedQuota | None = None

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import datetime
 
+from trainshed.guard.outputs import stopped
+from trainshed.jobs.idle_nodes import look_at_idle
 from trainshed.jobs.model import Job
 from trainshed.jobs.scheduler import Scheduler
 from trainshed.jobs.why.evidence import Evidence, Printed
@@ -25,8 +27,17 @@ def gather(scheduler: Scheduler, job: Job, now: datetime) -> Evidence:
     questions = Questions()
     printed = questions.ask(lambda: _printed(scheduler, job), None)
     evidence = scheduler.evidence(job, now, questions)
+    by_guard = stopped(scheduler.outputs, job.stopped_at or now)
+    if by_guard is None:
+        idle = look_at_idle(scheduler.region, scheduler.cluster, scheduler.outputs, questions)
+        by_guard = idle if idle and idle.jobs_wait else None
     unanswered = tuple(dict.fromkeys(questions.refusals))
-    return replace(evidence, printed=printed, unanswered=unanswered)
+    return replace(
+        evidence,
+        stopped=by_guard,
+        printed=printed,
+        unanswered=unanswered,
+    )
 
 
 def _printed(scheduler: Scheduler, job: Job) -> Printed | None:

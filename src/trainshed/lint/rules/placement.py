@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from trainshed.documents.problems import Path
 from trainshed.documents.yaml import Value
 from trainshed.findings import Basis, Severity, Violation, rule
+from trainshed.lint.batch_parts import COMPUTE_ENVIRONMENT
 from trainshed.lint.cloudformation import CloudFormationDocument
 from trainshed.lint.conditions import functions_in, parameters_of
 from trainshed.lint.examples import eksctl_example, resources_example, slurm_example
@@ -103,6 +104,10 @@ def no_group(group: NodeGroup) -> Iterator[Violation]:
         return
     purchase, nodes = read(group.purchase), read(group.nodes)
     if (purchase and purchase.value == "capacity-block") or (nodes and nodes.value <= 1):
+        return
+    # AWS Batch API reference, ComputeResource, type: no multi-node jobs on Spot, so that its nodes
+    # do not work together.
+    if group.launch == COMPUTE_ENVIRONMENT and purchase and purchase.value == "spot":
         return
     if group.launch == LAUNCH_TEMPLATE:
         why = f"the placement group: what uses {group.name} is not in this file, and may name one"

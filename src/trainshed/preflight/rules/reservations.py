@@ -11,7 +11,7 @@ from trainshed.account.capacity_reservations import (
     most_at_once,
     reserved_in,
 )
-from trainshed.catalogue.capacity_blocks import ENDS_EARLY
+from trainshed.catalogue.capacity_blocks import ends_early
 from trainshed.documents.problems import Path
 from trainshed.findings import Basis, Severity, Violation, rule
 from trainshed.plan import CapacityKind
@@ -266,7 +266,7 @@ def _outlasted(subject: Subject, found: CapacityReservation) -> Iterator[Violati
     # EC2 user guide: instances outlive a capacity reservation, and are on demand from then on.
     if not found.is_block or found.ends_at is None or found.ends_at <= subject.now:
         return
-    end = found.ends_at - ENDS_EARLY
+    end = found.ends_at - ends_early(found.instance_type)
     start = max(subject.now, found.starts_at or subject.now)
     hours = subject.plan.jobs.timeout_hours
     if start + timedelta(hours=hours) > end:

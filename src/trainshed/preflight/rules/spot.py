@@ -1,10 +1,10 @@
 """Whether Spot has the nodes, and at which price."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from trainshed.findings import Severity, Violation, rule
-from trainshed.plan import CapacityKind
+from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.preflight.subject import Subject, accounts
 
 _WHEN = "capacity is spot"
@@ -30,34 +30,43 @@ run when it rises above it.
     severity=Severity.INFO,
 )
 def spot_price(subject: Subject) -> Iterator[Violation]:
-    """The price is, and was, below the most that a node may cost."""
+    """The price of each type is, and was, below the most that a node may cost."""
     plan = subject.plan
     if plan.capacity.kind is not CapacityKind.SPOT:
         return
-    name, zone = plan.instance.name, plan.zone.name
+    types, zone = (
+        [each.name for each in plan.types],
+        plan.zone.name,
+    )
     quotes = sorted(
-        (each["Timestamp"], float(each["SpotPrice"]))
+        (each["Timestamp"], each["InstanceType"], float(each["SpotPrice"]))
         for each in subject.aws.pages(
             "ec2",
             "describe_spot_price_history",
             "SpotPriceHistory",
-            InstanceTypes=[name],
+            InstanceTypes=types,
             ProductDescriptions=["Linux/UNIX"],
             StartTime=subject.now - timedelta(days=_DAYS),
             EndTime=subject.now,
         )
         if zone in (each.get("AvailabilityZone"), each.get("AvailabilityZoneId"))
     )
-    if not quotes:
-        yield Violation(
+    for name in types:
+        prices = [price for _, of, price in quotes if of == name]
+        yield _judge(plan, name, prices)
+
+
+def _judge(plan: ClusterPlan, name: str, prices: Sequence[float]) -> Violation:
+    """Judge the prices of a type, of which the last is that of now."""
+    zone = plan.zone.name
+    if not prices:
+        return Violation(
             path=_PATH,
             severity=Severity.WARNING,
             message=f"EC2 has no price of {name} on Spot in {zone} in the last {_DAYS} days",
             remedy="take a zone that has one: aws ec2 describe-spot-price-history "
             f"--instance-types {name} --region {plan.region}",
         )
-        return
-    prices = [price for _, price in quotes]
     now, most = prices[-1], plan.capacity.max_price
     message = (
         f"{name} on Spot in {zone} costs {now:g} USD an hour, and in the last {_DAYS} days cost "
@@ -69,7 +78,7 @@ def spot_price(subject: Subject) -> Iterator[Violation]:
         message += f"; capacity.spot.max_price is {most:g}"
         remedy = "leave max_price out, for the price on demand, or set it above that range"
         severity = Severity.ERROR if most < now else Severity.WARNING
-    yield Violation(path=_PATH, severity=severity, message=message, remedy=remedy)
+    return Violation(path=_PATH, severity=severity, message=message, remedy=remedy)
 
 
 @rule(
@@ -91,7 +100,7 @@ def placement_score(subject: Subject) -> Iterator[Violation]:
     plan = subject.plan
     if plan.capacity.kind is not CapacityKind.SPOT:
         return
-    types = [each.name for each in (plan.instance, *plan.capacity.other_types)]
+    types = [each.name for each in plan.types]
     scores = {
         each["AvailabilityZoneId"]: each["Score"]
         for each in subject.aws.pages(

@@ -1,0 +1,74 @@
+"""What was wrong with a node or its storage, by the last lines of a job that failed."""
+
+import re
+from collections.abc import Iterator
+
+from trainshed.findings import Severity, Violation, rule
+from trainshed.jobs.model import JobState
+from trainshed.jobs.why.evidence import Evidence
+from trainshed.jobs.why.judging import jobs
+
+# errno(3), ENOSPC and EDQUOT; Python, shells and dd name the file after or before them.
+_FULL = re.compile(
+    r"(?:'?(?P<before>/[^\s:']+)'?: )?(?:No space left on device|Disk quota exceeded)"
+    r"(?:: '(?P<after>[^']+)')?"
+)
+# trainshed-launch.
+_LOST = re.compile(r"(?P<node>\S.*) lost a device while the command ran: (?P<what>.*)")
+_LACKS = re.compile(r"(?P<node>node \d+ \([^)]*\)) takes no part: (?P<what>.*)")
+
+
+@rule(
+    "TS-JOB-039",
+    over=jobs,
+    title="The storage that the job writes to is full",
+    severity=Severity.ERROR,
+    why="""
+The last lines of a node that failed say `No space left on device`, or that a quota is used up: the
+file system of the cluster, the scratch space or the root volume of the node is full. On Lustre one
+full storage target is enough, for files that are on it alone.
+""",
+    remedy="Delete what is not needed, such as old checkpoints, or give the storage more room",
+)
+def full_storage(evidence: Evidence) -> Iterator[Violation]:
+    """A job that cannot write its checkpoint fails, and each attempt does."""
+    for found in _last(evidence, _FULL):
+        path = found["after"] or found["before"]
+        yield Violation(
+            message=f"{path or 'a file system'} has no space left",
+            remedy="see which one is full, on a node: df -h, and on Lustre lfs df -h; delete old "
+            "checkpoints, or raise storage.lustre.capacity_gib or storage.openzfs.capacity_gib in "
+            "the cluster file and deploy, which takes effect while they are used",
+        )
+
+
+@rule(
+    "TS-JOB-040",
+    over=jobs,
+    title="A node lost its devices, or lacks them",
+    severity=Severity.ERROR,
+    why="""
+The launcher found that devices of a node were missing, before the command began or when it failed:
+an accelerator that has fallen off the bus, XID 79 of NVIDIA's driver, or an EFA device.
+The node powers off and is replaced, where the AMI is ours; in a reservation it reboots first.
+""",
+    remedy="Nothing, if it is one node; if the next one says the same, correct the AMI",
+)
+def lost_device(evidence: Evidence) -> Iterator[Violation]:
+    """A node that lacks a device ends the job on all nodes."""
+    for pattern, what in ((_LOST, "lost devices while the command ran"), (_LACKS, "lacks devices")):
+        for found in _last(evidence, pattern):
+            node = found["node"].removeprefix("trainshed-launch: ")
+            yield Violation(
+                message=f"{node} {what}: {found['what'].partition(';')[0]}",
+                remedy=f"the whole line: trainshed job logs {evidence.job.job_id}; if every node "
+                "says it, correct the AMI, the launch template or the job definition",
+            )
+
+
+def _last(evidence: Evidence, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """Yield the last line of a job that did not succeed in which a pattern is, if there is one."""
+    printed, job = evidence.printed, evidence.job
+    if printed and job.attempts and job.state is not JobState.SUCCEEDED:
+        found = (pattern.search(line) for line in reversed(printed.lines))
+        yield from [match for match in found if match][:1]
