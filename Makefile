@@ -45,7 +45,7 @@ $(VENV)/checkov/.installed: requirements/checkov.txt | $(VENV)/.installed
 demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exists
 	@trainshed offline run -- python scripts/demo.py
 
-demo-eks: setup ## Deploy a cluster of Amazon EKS to it, with a real Kubernetes; after `make kubernetes`
+demo-eks: setup ## Bring a cluster of Amazon EKS up on it, with a real Kubernetes; after `make kubernetes`
 	@trainshed offline run --kubernetes --job-speed 100 -- python scripts/demo.py --eks
 
 test: setup ## Run the test suite, all but the ladder
@@ -181,12 +181,13 @@ lock: setup ## Compile requirements/*.txt and package-lock.json anew
 		--group pyproject.toml:deepspeed --no-deps -o requirements/deepspeed.txt --upgrade
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
-schema: setup ## Write docs/*.schema.json, docs/spec.md, the tables and picture of docs/amis.md, and the picture of docs/eks.md anew
+schema: setup ## Write docs/*.schema.json, docs/spec.md, the tables and picture of docs/amis.md, and the picture of docs/eks.md, and what sends metrics on nodes (packer/files/etc/trainshed/monitoring) anew
 	@python -m trainshed.spec.schema
 	@python scripts/fields_page.py
 	@python scripts/ami_tables.py
 	@python scripts/ami_picture.py
 	@python scripts/eks_picture.py
+	@python scripts/monitoring_files.py
 
 recipes: setup ## Resolve packer/pins.json into packer/recipes
 	@trainshed ami recipes --template packer

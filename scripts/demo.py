@@ -32,9 +32,16 @@ from trainshed.aws import Region, regions
 ROOT = Path(__file__).resolve().parents[1]
 # The quota is that of Running On-Demand Trn instances.
 CLUSTER, TRN_QUOTA = "TrainCluster", "L-2C3B7624"
-EKS_FILE, EKS_CELL = "examples/dl1-eks.yaml", ("habana", "eks-1.35")
-# Who gives Kubernetes what the cluster needs, and who trains.
-EKS_ROLES = ("Operator", "MachineLearning")
+# That of Running On-Demand DL instances.
+EKS_FILE, DL_QUOTA = "examples/dl1-eks.yaml", "L-6E869C2A"
+# Who brings the cluster up, and who trains, each with what it may do in the account.
+EKS_ROLES = {
+    "Operator": ("*",),
+    "MachineLearning": (
+        *("cloudformation:DescribeStacks", "cloudformation:ListStackResources"),
+        "eks:DescribeCluster",
+    ),
+}
 # `TrainNetwork |  3/26 | 10:14:06 AM | CREATE_COMPLETE | ...`
 EVENT = re.compile(r"(\w+) \|\s+(\d+)/(\d+) \|")
 LAST_LINES = 30
@@ -146,25 +153,32 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             results = show_eks(demo, region, Path(folder))
     else:
-        bring_up(demo)
+        bring_up(demo, CLUSTER, TRN_QUOTA)
         results = list(run_jobs(demo))
     say_what_there_is(demo, region, results)
 
 
-def bring_up(demo: Demo) -> None:
-    """Bring the cluster up by the command that does it on AWS, which says itself what it does."""
+def bring_up(demo: Demo, cluster: str, quota: str, user: Mapping[str, str] | None = None) -> None:
+    """Bring a cluster up by the command that does it on AWS, which says itself what it does.
+
+    Args:
+        demo: it.
+        cluster: name of the cluster, or its file.
+        quota: code of the quota for its nodes.
+        user: variables by which it is done as somebody else.
+    """
     with demo.step("a quota for the nodes: on AWS a person grants it, here a control") as step:
-        quota = {"service": "ec2", "code": TRN_QUOTA, "value": 2048}
-        step.run(["trainshed", "offline", "control", "quotas", json.dumps([quota])])
-    command, began = ["trainshed", "up", CLUSTER, "--yes"], monotonic()
+        granted = {"service": "ec2", "code": quota, "value": 2048}
+        step.run(["trainshed", "offline", "control", "quotas", json.dumps([granted])])
+    command, began = ["trainshed", "up", cluster, "--yes"], monotonic()
     demo.console.print(f"$ {shlex.join(command)}", markup=False, highlight=False)
-    if code := subprocess.run(command, cwd=ROOT).returncode:
+    if code := subprocess.run(command, cwd=ROOT, env={**os.environ, **(user or {})}).returncode:
         sys.exit(code)
     demo.steps["up"] = monotonic() - began
 
 
 def show_eks(demo: Demo, region: Region, folder: Path) -> Sequence[str]:
-    """Deploy a cluster of Amazon EKS, give Kubernetes what it needs, run a job where it can run.
+    """Bring a cluster of Amazon EKS up, as a role that its file names, and run a job as another.
 
     Args:
         demo: it.
@@ -174,33 +188,15 @@ def show_eks(demo: Demo, region: Region, folder: Path) -> Sequence[str]:
     Returns:
         What came of it.
     """
+    if reason := containers_unavailable():
+        sys.exit(f"error: programs of Kubernetes run in containers here, and {reason}")
     file = str(shutil.copy(ROOT / EKS_FILE, folder))
-    # JobSet's and Kueue's programs run in containers.
-    no_job = containers_unavailable()
-    if not no_job:
-        with demo.step("trainshed kube lock: add-ons, and the charts of JobSet and Kueue") as step:
-            step.run(["trainshed", "kube", "lock", file])
-    account = os.environ["CDK_DEFAULT_ACCOUNT"]
-    assembly = str(folder / "cdk.out")
-    with demo.step("cdk bootstrap") as step:
-        # Away from cdk.json: naming the environment is enough, and no app is synthesised.
-        step.run(["cdk", "bootstrap", f"aws://{account}/{region.name}"], folder=folder)
-    with demo.step("cdk synth") as step:
-        # So that two demos do not meet in the project's cdk.out.
-        step.run(["cdk", "synth", "--quiet", "--output", assembly, "-c", f"clusters={file}"])
-    with demo.step("publish an AMI: a stand-in for what trainshed ami build bakes") as step:
-        ami = step.run(["trainshed", "offline", "ami", *EKS_CELL]).strip()
-        step.run(["trainshed", "ami", "publish", ami, "--channel", "stable"])
     with demo.step(f"roles of its users, which you make by hand: {', '.join(EKS_ROLES)}"):
-        for name in EKS_ROLES:
-            make_role(region, name)
-    with demo.step(f"cdk deploy {CLUSTER}: on AWS the control plane takes ten minutes") as step:
-        deploy = ("cdk", "--app", assembly, "deploy", "--require-approval", "never")
-        step.run([*deploy, "--concurrency", "4", CLUSTER])
+        for name, actions in EKS_ROLES.items():
+            make_role(region, name, actions)
     operator, user = (credentials(region, name) for name in EKS_ROLES)
-    with demo.step(f"trainshed kube apply, as {EKS_ROLES[0]}: charts, plugins and more") as step:
-        step.run(["trainshed", "kube", "apply", file], environment=operator)
-    with demo.step(f"trainshed kube nodes, as {EKS_ROLES[1]}") as step:
+    bring_up(demo, file, DL_QUOTA, operator)
+    with demo.step("trainshed kube nodes, as MachineLearning") as step:
         # It fails when one is not as planned.
         found = step.run(["trainshed", "kube", "nodes", file, "--json"], environment=user)
     planned, nodes = (json.loads(found)[name] for name in ("planned", "nodes"))
@@ -211,24 +207,15 @@ def show_eks(demo: Demo, region: Region, folder: Path) -> Sequence[str]:
         name = node["name"].partition(".")[0]
         table.add_row(name, *(node["allocatable"][each] for each in shown))
     demo.console.print(table)
-    results = [f"all {len(nodes)} nodes have what was planned"]
-    if no_job:
-        return [*results, f"a job: not shown, as {no_job}"]
-    with demo.step("a stand-in for the container image of jobs") as step:
-        step.run(["trainshed", "offline", "image", file])
-    return [*results, run_job(demo, "mpirun", user)]
+    return [f"all {len(nodes)} nodes have what was planned", run_job(demo, "mpirun", user)]
 
 
-def make_role(region: Region, name: str) -> None:
-    """Make a role that people of the account may assume, and that finds its cluster."""
+def make_role(region: Region, name: str, actions: Sequence[str]) -> None:
+    """Make a role that people of the account may assume."""
     account = os.environ["CDK_DEFAULT_ACCOUNT"]
     people = {"AWS": f"arn:aws:iam::{account}:root"}
     trust = {"Effect": "Allow", "Principal": people, "Action": "sts:AssumeRole"}
-    actions = [
-        *("cloudformation:DescribeStacks", "cloudformation:ListStackResources"),
-        "eks:DescribeCluster",
-    ]
-    allowed = {"Effect": "Allow", "Action": actions, "Resource": "*"}
+    allowed = {"Effect": "Allow", "Action": list(actions), "Resource": "*"}
     assumed, policy = (
         json.dumps({"Version": "2012-10-17", "Statement": [each]}) for each in (trust, allowed)
     )

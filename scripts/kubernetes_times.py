@@ -224,6 +224,7 @@ def place(server: ControlPlane, jobsets: JobSets, nodes: int) -> float:
     scheduler = EksScheduler(
         region=REGION,
         cluster=jobsets.cluster,
+        outputs={},
         eks_cluster=jobsets.eks.name,
         node_group="group",
         image=IMAGE,
