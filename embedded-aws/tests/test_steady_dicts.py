@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
+from moto.core.base_backend import BackendDict
+from moto.sqs.models import SQSBackend
 
-from embedded_aws.steady_dicts import steady
+from embedded_aws.steady_dicts import keep_steady_dicts, steady
 
 WAYS: dict[str, Callable[[Mapping[str, int]], Iterable[Any]]] = {
     "itself": lambda found: found,
@@ -46,3 +48,14 @@ def test_dictionaries_that_are_made_for_keys_are_steady_too() -> None:
 @pytest.mark.parametrize("other", [None, "text", [1], {2}])
 def test_other_things_stay_what_they_are(other: object) -> None:
     assert steady(other) is other
+
+
+def test_backends_that_are_there_already_keep_them_too() -> None:
+    backend: Any = BackendDict(SQSBackend, "sqs")["210987654321"]["us-west-2"]
+    vars(backend)["queues"] = {"a": 1}
+
+    keep_steady_dicts()
+
+    for name in backend.queues:
+        backend.queues[f"{name}-later"] = 2
+    assert backend.queues == {"a": 1, "a-later": 2}

@@ -10,7 +10,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import ItemsView, Iterator, KeysView, ValuesView
 from typing import Any, TypeVar, cast
 
-from moto.core.base_backend import BaseBackend
+from moto.core.base_backend import BackendDict, BaseBackend
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -65,7 +65,7 @@ def steady(found: _T) -> _T:
 
 
 def keep_steady_dicts() -> None:
-    """Have every backend of moto that is made from now on keep steady dictionaries."""
+    """Have every backend of moto keep steady dictionaries, those that are there already, too."""
 
     def set_attribute(self: Any, name: str, value: Any) -> None:
         # moto's reset replaces all attributes at once.
@@ -73,3 +73,7 @@ def keep_steady_dicts() -> None:
 
     # mypy refuses replacing methods; moto offers no other way.
     BaseBackend.__setattr__ = set_attribute  # type: ignore[method-assign]
+    for backends in BackendDict._instances:  # type: ignore[misc]
+        for _, _, backend in backends.iter_backends():
+            for name, value in vars(backend).items():
+                setattr(backend, name, value)
