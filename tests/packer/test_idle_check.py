@@ -26,10 +26,11 @@ server = http.server.HTTPServer(("127.0.0.1", 51678), Agent)
 print("listens", flush=True)
 server.serve_forever()
 """
+# A pipe with a name: the node has no /dev/fd.
 WITH_AGENT = """
-exec {{listens}}< <(exec python3 /tmp/agent.py '{tasks}')
-agent=$!
-read -r <&$listens
+mkfifo /tmp/listens
+python3 /tmp/agent.py '{tasks}' >/tmp/listens &
+read -r </tmp/listens
 """
 # A job is there when its command is.
 WITH_JOB = """
@@ -109,17 +110,17 @@ def test_a_node_of_no_cluster_is_not_checked(machine: ClusterNode) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tasks", "marked"),
+    ("tasks", "busy"),
     [
-        ([{"Arn": "arn:task/1", "KnownStatus": "RUNNING"}], False),
-        ([{"Arn": "arn:task/1", "KnownStatus": "STOPPED"}], True),
-        ([], True),
-        (None, False),
+        ([{"Arn": "arn:task/1", "KnownStatus": "RUNNING"}], "task arn:task/1 runs"),
+        ([{"Arn": "arn:task/1", "KnownStatus": "STOPPED"}], None),
+        ([], None),
+        (None, "the ECS agent does not say whether it has tasks"),
     ],
     ids=["runs", "has run", "none", "no answer"],
 )
 def test_the_tasks_of_ecs_count(
-    machine: ClusterNode, tasks: list[dict[str, str]] | None, marked: bool
+    machine: ClusterNode, tasks: list[dict[str, str]] | None, busy: str | None
 ) -> None:
     machine.command("systemctl", SYSTEMCTL)
     machine.unplug(EFA, 7)
@@ -127,6 +128,8 @@ def test_the_tasks_of_ecs_count(
     asked = WITH_AGENT.format(tasks=json.dumps({"Tasks": tasks})) if tasks is not None else ""
     script = f"{LOOPBACK_UP}\n{asked}\n{CHECK}"
 
-    machine.boot(f"unshare --net bash -c {shlex.quote(script)}")
+    checked = machine.boot(f"unshare --net bash -e -c {shlex.quote(script)}")
 
-    assert is_marked(machine) is marked
+    refused = [line.partition("not checked: ")[2] for line in checked.lines]
+    assert [line for line in refused if line] == ([busy] if busy else [])
+    assert is_marked(machine) is (busy is None)
