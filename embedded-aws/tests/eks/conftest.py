@@ -6,17 +6,18 @@ import pytest
 from eks_bench import EksBench
 from job_bench import job_aws
 
-from embedded_aws.eks.quotas import CLUSTERS
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def eks_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
-    """Ten minutes of AWS's last a fifth of a second."""
+    """Ten minutes of AWS's last a fifth of a second.
+
+    Tests leave their clusters, and groups that lack an instance try each fiftieth of a second to
+    launch it: so each file has its own.
+    """
     with job_aws(tmp_path_factory.mktemp("eks"), JobSettings(speed=3000)) as aws:
-        # Tests leave their clusters.
-        aws.grant_quota(CLUSTERS, 1000, service="eks")
         yield aws
 
 

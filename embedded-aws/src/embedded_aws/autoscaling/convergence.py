@@ -79,10 +79,9 @@ def end(group: Group, members: Sequence[Member]) -> None:
     group.members = [member for member in group.members if member.instance_id not in ids]
     if ids:
         ec2 = client("ec2", account=group.call.account, region=group.call.region)
-        for instance in group.call.backend("ec2").all_instances():
-            if instance.id in ids:
-                # EC2 user guide: termination protection does not stop Auto Scaling.
-                instance.disable_api_termination = False
+        for member in members:
+            # EC2 user guide: termination protection does not stop Auto Scaling.
+            member.instance.disable_api_termination = False
         ec2.terminate_instances(InstanceIds=ids)
 
 
@@ -100,7 +99,7 @@ def _end_unhealthy(group: Group) -> int:
     """Terminate what is unhealthy, and return how many instances that were."""
     if not all(map(group.runs, ("HealthCheck", "ReplaceUnhealthy", "Terminate"))):
         return 0
-    unhealthy = [member for member in group.members if not group.is_healthy(member)]
+    unhealthy = [member for member in group.members if not member.is_healthy]
     for member in unhealthy:
         why = (
             "a user health-check."
@@ -177,12 +176,10 @@ def _end_replaced(group: Group) -> None:
     at_risk = group.at_risk
     if not (at_risk and group.runs("Terminate")):
         return
-    ec2 = group.call.backend("ec2")
     lasting = [
         member
         for member in group.members
-        if group.state_of(member) == "running"
-        if not notice_of(ec2.get_instance(member.instance_id)).terminate
+        if member.state == "running" and not notice_of(member.instance).terminate
     ]
     replaced = [
         member for member in lasting if member in at_risk and (member.drained or not group.drains)
@@ -207,7 +204,7 @@ def _launch(group: Group, cause: str) -> bool:
             activities.failed_launch(group, cause, error.message, details)
             group.refused_by = error.code
             continue
-        instance_id = launched["InstanceId"]
+        instance = group.call.backend("ec2").get_instance(launched["InstanceId"])
         facts = {
             "InstanceType": launched["InstanceType"],
             "ImageId": launched["ImageId"],
@@ -217,10 +214,10 @@ def _launch(group: Group, cause: str) -> bool:
         }
         protected = group.fields["NewInstancesProtectedFromScaleIn"]
         group.members.append(
-            Member(instance_id=instance_id, subnet_id=subnet_id, facts=facts, protected=protected)
+            Member(instance=instance, subnet_id=subnet_id, facts=facts, protected=protected)
         )
-        setattr(group.call.backend("ec2").get_instance(instance_id), _GROUP, group)
-        description = f"Launching a new EC2 instance: {instance_id}"
+        setattr(instance, _GROUP, group)
+        description = f"Launching a new EC2 instance: {instance.id}"
         activities.record(group, description, cause, Details=details)
         return True
     return False

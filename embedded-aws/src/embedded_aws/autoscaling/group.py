@@ -20,7 +20,7 @@ class Member:
     """An instance of a group.
 
     Attributes:
-        instance_id: its id.
+        instance: moto's.
         subnet_id: in which the group launched it.
         facts: what Describe actions show of it that does not change.
         protected: scale-in leaves it alone.
@@ -28,12 +28,30 @@ class Member:
         drained: another service has drained it.
     """
 
-    instance_id: str
+    instance: Any
     subnet_id: str
     facts: Mapping[str, Any]
     protected: bool
     unhealthy: bool = False
     drained: bool = False
+
+    @property
+    def instance_id(self) -> str:
+        """Its id."""
+        return str(self.instance.id)
+
+    @property
+    def state(self) -> str:
+        """Its EC2 state."""
+        return str(self.instance.state)
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether it passes its health checks.
+
+        User guide, "Health checks for instances": one that is not running is unhealthy.
+        """
+        return not self.unhealthy and self.state in ("pending", "running")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -84,37 +102,17 @@ class Group:
         """Return whether a process is not suspended."""
         return process not in self.suspended
 
-    def state_of(self, member: Member) -> str:
-        """Return the EC2 state of an instance."""
-        ec2 = self.call.backend("ec2")
-        for instance in ec2.all_instances():
-            if instance.id == member.instance_id:
-                return str(instance.state)
-        return "terminated"
-
     @property
     def at_risk(self) -> list[Member]:
         """The instances on Spot that it replaces because EC2 takes them back, or may do so."""
         if not self.fields.get("CapacityRebalance"):
             return []
-        noticed = {
-            instance.id
-            for instance in self.call.backend("ec2").all_instances()
-            if (notice := notice_of(instance)).rebalance or notice.terminate
-        }
-        return [member for member in self.members if member.instance_id in noticed]
-
-    def is_healthy(self, member: Member) -> bool:
-        """Return whether an instance passes its health checks.
-
-        User guide, "Health checks for instances": one that is not running is unhealthy.
-        """
-        return not member.unhealthy and self.state_of(member) in ("pending", "running")
+        notices = [(member, notice_of(member.instance)) for member in self.members]
+        return [member for member, notice in notices if notice.rebalance or notice.terminate]
 
     def shown(self, member: Member) -> Row:
         """Return an instance as DescribeAutoScalingInstances shows it."""
-        healthy = self.is_healthy(member)
-        pending = self.state_of(member) == "pending"
+        healthy, pending = member.is_healthy, member.state == "pending"
         return {
             **member.facts,
             "InstanceId": member.instance_id,

@@ -99,9 +99,8 @@ def add_member(group: Group, cause: str, launched: Row, subnet: Any) -> None:
             "AvailabilityZone": subnet.availability_zone,
             "AvailabilityZoneId": subnet.availability_zone_id,
         }
-        member = Member(
-            instance_id=launched["InstanceId"], subnet_id=subnet.id, facts=facts, protected=True
-        )
+        instance = group.call.backend("ec2").get_instance(launched["InstanceId"])
+        member = Member(instance=instance, subnet_id=subnet.id, facts=facts, protected=True)
         group.members.append(member)
         activities.record(
             group,
