@@ -23,6 +23,7 @@ from trainshed.kubernetes.objects import cluster_objects, manifest
 from trainshed.kubernetes.queue import QueueObject
 from trainshed.orchestrators import part
 from trainshed.plan import load_fleet
+from trainshed.status import usage
 
 pytestmark = pytest.mark.server
 
@@ -148,8 +149,13 @@ def dimension_of(alarm: dict[str, Any]) -> str:
 
 
 def test_status_has_the_nodes_that_kubernetes_has(
-    aws: EmbeddedAws, as_role: Callable[[str], Run], trainshed: Run
+    aws: EmbeddedAws,
+    as_role: Callable[[str], Run],
+    trainshed: Run,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # Two minutes are less than half a second here.
+    monkeypatch.setattr(usage, "_RUN_SECONDS", "36000")
     as_role("Operator")("apply", "kube.yaml")
     as_role("Owner")
 
