@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_bench import until
 from protected_stacks import deploy_protected
 
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
 from trainshed.monitoring import monitoring_of
 from trainshed.plan import Fleet, load_fleet
 
@@ -223,16 +225,22 @@ def test_an_existing_file_system_is_as_full_as_what_it_has_and_uses_say(
     assert states == ["OK", "ALARM"]
 
 
-def test_a_job_that_blocks_the_queue_is_told_and_jobs_are_counted(
-    clean_aws: EmbeddedAws, messages: Callable[[], Sequence[str]]
-) -> None:
-    outputs = clean_aws.client("cloudformation").describe_stacks(StackName=NAME)["Stacks"][0]
-    queue = {each["OutputKey"]: each["OutputValue"] for each in outputs["Outputs"]}["JobQueue"]
-    rules = clean_aws.client("events").list_rules()["Rules"]
-    patterns = [json.loads(each["EventPattern"]) for each in rules if "batch" in str(each)]
+def test_a_job_that_blocks_the_queue_is_told(clean_aws: EmbeddedAws, messages: Receive) -> None:
+    [stack] = clean_aws.client("cloudformation").describe_stacks(StackName=NAME)["Stacks"]
+    outputs = {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
+    code = "InsufficientInstanceCapacity"
+    clean_aws.fail(Fault(service="ec2", operation="RunInstances", code=code, count=None))
+    batch = clean_aws.client("batch")
 
-    assert all(each["detail"]["jobQueue"] == [queue] for each in patterns)
-    assert [each["detail"].get("status") for each in patterns].count(["FAILED"]) == 1
+    job = batch.submit_job(
+        jobName="waits", jobQueue=outputs["JobQueue"], jobDefinition=outputs["JobDefinition"]
+    )["jobId"]
+    told = until(messages, "the message")
+
+    clean_aws.fail()
+    batch.terminate_job(jobId=job, reason="seen")
+    [said] = told
+    assert said.strip('"').startswith(f"{NAME}: job waits ({job}) blocks the queue: CAPACITY:")
 
 
 def test_the_dashboard_shows_what_the_plan_says(
