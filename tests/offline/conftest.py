@@ -2,7 +2,10 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import frequent_looks
 import pytest
@@ -25,34 +28,59 @@ def endpoint() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def clusters(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def write_project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Write the file of a cluster to the folder of a project, and return the folder."""
+
+    def write(cluster: str) -> Path:
+        folder = tmp_path_factory.mktemp("project")
+        (folder / "clusters").mkdir()
+        (folder / "clusters/train.yaml").write_text(cluster)
+        return folder
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def deploy_project(
+    synthesise: Callable[..., Path],
+    publish_ami: Callable[..., str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[..., AbstractContextManager[EmbeddedAws]]:
+    """Deploy some stacks of a project's cluster to an embedded AWS, whose nodes take jobs.
+
+    The keywords are as of `deployed_cluster`, but for the cell of the nodes' AMI.
+    """
+
+    def deploy(
+        project: Path, *stacks: str, cell: str = "neuron/ecs", **keywords: Any
+    ) -> AbstractContextManager[EmbeddedAws]:
+        assembly = synthesise(load_fleet([project / "clusters/train.yaml"]))
+        publish = partial(publish_ami, cell=cell)
+        return deployed_cluster(
+            tmp_path_factory.mktemp("jobs"), assembly, stacks, publish, **keywords
+        )
+
+    return deploy
+
+
+@pytest.fixture(scope="session")
+def clusters(write_project: Callable[[str], Path]) -> Path:
     """A project's folder with one cluster file."""
-    folder = tmp_path_factory.mktemp("project")
-    (folder / "clusters").mkdir()
-    (folder / "clusters/train.yaml").write_text(CLUSTER)
-    return folder
+    return write_project(CLUSTER)
 
 
 @pytest.fixture(scope="session")
 def job_aws(
     clusters: Path,
-    synthesise: Callable[..., Path],
-    publish_ami: Callable[..., str],
+    deploy_project: Callable[..., AbstractContextManager[EmbeddedAws]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[EmbeddedAws]:
     """An embedded AWS with the cluster deployed.
 
     Its nodes have the launcher, and a stand-in of nccom-test.
     """
-    assembly = synthesise(load_fleet([clusters / "clusters/train.yaml"]))
     tools = install(tmp_path_factory.mktemp("tools"), "nccom-test")
-    with deployed_cluster(
-        tmp_path_factory.mktemp("jobs"),
-        assembly,
-        ("TrainNetwork", "TrainCluster"),
-        publish_ami,
-        tools=[tools],
-    ) as found:
+    with deploy_project(clusters, "TrainNetwork", "TrainCluster", tools=[tools]) as found:
         yield found
 
 

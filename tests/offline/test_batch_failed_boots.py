@@ -1,6 +1,5 @@
 """Nodes that AWS Batch keeps without a job and whose first boot fails: they come no more."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import job_bench
 import pytest
 from command_bench import until
 from command_line import Answer
+from deployed_jobs import deploy_stacks
 
 from embedded_aws.job_settings import JobSettings
 from trainshed.aws import Region
@@ -34,9 +34,7 @@ def test_nodes_whose_boot_fails_are_replaced_a_limited_number_of_times(
     with job_bench.job_aws(tmp_path, JobSettings(loopback=True, speed=60)) as aws:
         publish_ami(aws)
         assembly = synthesise(load_fleet([file]))
-        for name in ("FailNetwork", "FailEfs", "FailCluster"):
-            template = json.loads((assembly / f"{name}.template.json").read_text())
-            aws.deploy(template, stack_name=name)
+        deploy_stacks(aws, assembly, "FailNetwork", "FailEfs", "FailCluster")
         aws.lead_here(monkeypatch)
         region = Region("us-west-2", aws.client)
 

@@ -1,6 +1,7 @@
 """Nodes of AWS Batch that have no job (`instance.nodes.min`): `status`, `node`, and a rehearsal."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from embedded_aws.embedded import EmbeddedAws
 from trainshed.aws import Region
 from trainshed.jobs.model import Job
 from trainshed.jobs.nodes import running_nodes
-from trainshed.plan import load_fleet
 from trainshed.ready_jobs import Work
 from trainshed.rehearse.faults import FaultKind
 from trainshed.rehearse.rehearsal import Rehearsal, run_job
@@ -28,28 +28,16 @@ outputs = partial(deployed_jobs.outputs, cluster="KeptCluster")
 
 
 @pytest.fixture(scope="module")
-def clusters(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("project")
-    (folder / "clusters").mkdir()
-    (folder / "clusters/kept.yaml").write_text(CLUSTER)
-    return folder
+def clusters(write_project: Callable[[str], Path]) -> Path:
+    return write_project(CLUSTER)
 
 
 @pytest.fixture(scope="module")
 def aws(
-    clusters: Path,
-    synthesise: Callable[..., Path],
-    publish_ami: Callable[..., str],
-    tmp_path_factory: pytest.TempPathFactory,
+    clusters: Path, deploy_project: Callable[..., AbstractContextManager[EmbeddedAws]]
 ) -> Iterator[EmbeddedAws]:
     """An embedded AWS with the cluster deployed."""
-    assembly = synthesise(load_fleet([clusters / "clusters/kept.yaml"]))
-    with deployed_jobs.deployed_cluster(
-        tmp_path_factory.mktemp("jobs"),
-        assembly,
-        ("KeptNetwork", "KeptContainers", "KeptCluster"),
-        publish_ami,
-    ) as found:
+    with deploy_project(clusters, "KeptNetwork", "KeptContainers", "KeptCluster") as found:
         yield found
 
 

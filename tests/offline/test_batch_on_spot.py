@@ -1,7 +1,7 @@
 """`trainshed job` on a cluster of AWS Batch with one node on Spot, whose jobs really run."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import deployed_jobs
 import job_bench
 import pytest
 from command_line import Answer
+from deployed_jobs import deploy_stacks
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
@@ -33,29 +34,16 @@ outputs = partial(deployed_jobs.outputs, cluster="SpotCluster")
 
 
 @pytest.fixture(scope="module")
-def clusters(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("project")
-    (folder / "clusters").mkdir()
-    (folder / "clusters/spot.yaml").write_text(CLUSTER)
-    return folder
+def clusters(write_project: Callable[[str], Path]) -> Path:
+    return write_project(CLUSTER)
 
 
 @pytest.fixture(scope="module")
 def aws(
-    clusters: Path,
-    synthesise: Callable[..., Path],
-    publish_ami: Callable[..., str],
-    tmp_path_factory: pytest.TempPathFactory,
+    clusters: Path, deploy_project: Callable[..., AbstractContextManager[EmbeddedAws]]
 ) -> Iterator[EmbeddedAws]:
     """An embedded AWS with the cluster deployed."""
-    assembly = synthesise(load_fleet([clusters / "clusters/spot.yaml"]))
-    with deployed_jobs.deployed_cluster(
-        tmp_path_factory.mktemp("jobs"),
-        assembly,
-        ("SpotNetwork", "SpotCluster"),
-        publish_ami,
-        speed=1,
-    ) as found:
+    with deploy_project(clusters, "SpotNetwork", "SpotCluster", speed=1) as found:
         yield found
 
 
@@ -193,9 +181,7 @@ def test_a_job_gets_a_node_of_the_next_type_where_spot_lacks_the_first(
     assembly = synthesise(load_fleet([tmp_path / "spot.yaml"]))
     with job_bench.job_aws(tmp_path, JobSettings(loopback=True)) as aws:
         publish_ami(aws, "nvidia/ecs")
-        for name in ("SpotNetwork", "SpotCluster"):
-            template = json.loads((assembly / f"{name}.template.json").read_text())
-            aws.deploy(template, stack_name=name)
+        deploy_stacks(aws, assembly, "SpotNetwork", "SpotCluster")
         lacking = Fault(
             service="ec2",
             operation="RunInstances",

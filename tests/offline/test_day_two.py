@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deployed_jobs import deploy_stacks
 
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
@@ -49,9 +50,7 @@ def assembly(synthesise: Synthesise, tmp_path: Path) -> Assembly:
 def deploy(clean_aws: EmbeddedAws, assembly: Assembly) -> Deploy:
     def run(*lines: str, stacks: tuple[str, ...], **options: str) -> None:
         folder = assembly(*lines, **options)
-        for name in stacks:
-            template = json.loads((folder / f"{name}.template.json").read_text())
-            clean_aws.deploy(template, stack_name=name)
+        deploy_stacks(clean_aws, folder, *stacks)
 
     return run
 
@@ -443,9 +442,7 @@ def test_one_of_two_clusters_takes_a_file_system_of_its_own(
                 + f"storage: {{lustre: {{deployment: scratch-2, name: {lustre}}}}}\n"
             )
         folder = synthesise(load_fleet(sorted(tmp_path.glob("*.yaml"))))
-        for each in stacks:
-            template = json.loads((folder / f"{each}.template.json").read_text())
-            clean_aws.deploy(template, stack_name=each)
+        deploy_stacks(clean_aws, folder, *stacks)
 
     deploy("lab", "LabNetwork", "LabStorage", "One", "Two")
 

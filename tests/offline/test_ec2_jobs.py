@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ import job_bench
 import pytest
 from command_bench import until
 from command_line import Answer
+from deployed_jobs import deploy_stacks
 from documented import documented
 
 from embedded_aws.deployment import DeploymentFailed
@@ -43,37 +45,22 @@ outputs = partial(deployed_jobs.outputs, cluster="PlainCluster")
 
 
 @pytest.fixture(scope="module")
-def clusters(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("project")
-    (folder / "clusters").mkdir()
-    (folder / "clusters/plain.yaml").write_text(CLUSTER)
-    return folder
+def clusters(write_project: Callable[[str], Path]) -> Path:
+    return write_project(CLUSTER)
 
 
 @pytest.fixture(scope="module")
 def assembly(clusters: Path, synthesise: Callable[..., Path]) -> Path:
-    return synthesise(load_fleet([clusters / "clusters/plain.yaml"]))
+    return synthesise(load_fleet([clusters / "clusters/train.yaml"]))
 
 
 @pytest.fixture(scope="module")
 def aws(
-    assembly: Path,
-    publish_ami: Callable[..., str],
-    tmp_path_factory: pytest.TempPathFactory,
+    clusters: Path, deploy_project: Callable[..., AbstractContextManager[EmbeddedAws]]
 ) -> Iterator[EmbeddedAws]:
     """An embedded AWS with the cluster deployed, whose nodes have booted."""
-    with deployed_jobs.deployed_cluster(
-        tmp_path_factory.mktemp("jobs"),
-        assembly,
-        ("PlainNetwork", "PlainCluster"),
-        partial(publish_ami, cell="neuron/ec2"),
-    ) as found:
+    with deploy_project(clusters, "PlainNetwork", "PlainCluster", cell="neuron/ec2") as found:
         yield found
-
-
-def deploy(aws: EmbeddedAws, assembly: Path, name: str) -> None:
-    template = json.loads((assembly / f"{name}.template.json").read_text())
-    aws.deploy(template, stack_name=name)
 
 
 def running(aws: EmbeddedAws) -> dict[str, dict[str, str]]:
@@ -586,7 +573,7 @@ def test_the_next_type_is_launched_for_nodes_that_the_first_has_no_capacity_for(
     assembly = synthesise(load_fleet([tmp_path / "plain.yaml"]))
     with job_bench.job_aws(tmp_path, JobSettings(loopback=True, speed=60)) as aws:
         publish_ami(aws, "nvidia/ec2")
-        deploy(aws, assembly, "PlainNetwork")
+        deploy_stacks(aws, assembly, "PlainNetwork")
         aws.fail(
             Fault(
                 service="ec2",
@@ -597,7 +584,7 @@ def test_the_next_type_is_launched_for_nodes_that_the_first_has_no_capacity_for(
             )
         )
 
-        deploy(aws, assembly, "PlainCluster")
+        deploy_stacks(aws, assembly, "PlainCluster")
 
         found = aws.client("ec2").describe_instances()["Reservations"]
         types = [each["InstanceType"] for entry in found for each in entry["Instances"]]
@@ -610,12 +597,12 @@ def test_without_capacity_for_all_nodes_there_are_none(
     # The 45 minutes of the creation policy pass in half a second.
     with job_bench.job_aws(tmp_path, JobSettings(loopback=True, speed=5000)) as aws:
         publish_ami(aws, "neuron/ec2")
-        deploy(aws, assembly, "PlainNetwork")
+        deploy_stacks(aws, assembly, "PlainNetwork")
         code = "InsufficientInstanceCapacity"
         aws.fail(Fault(service="ec2", operation="RunInstances", code=code, count=None))
 
         with pytest.raises(DeploymentFailed, match="PlainCluster did not deploy"):
-            deploy(aws, assembly, "PlainCluster")
+            deploy_stacks(aws, assembly, "PlainCluster")
 
         assert running(aws) == {}
         events = aws.client("cloudformation").describe_stack_events(StackName="PlainCluster")

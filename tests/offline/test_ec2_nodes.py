@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from command_line import Answer
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from trainshed.aws import Region
-from trainshed.plan import load_fleet
 from trainshed.ready_jobs import Work
 from trainshed.rehearse.faults import FaultKind
 from trainshed.rehearse.rehearsal import Rehearsal, run_job
@@ -29,28 +29,16 @@ outputs = partial(deployed_jobs.outputs, cluster="PlainCluster")
 
 
 @pytest.fixture(scope="module")
-def clusters(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("project")
-    (folder / "clusters").mkdir()
-    (folder / "clusters/plain.yaml").write_text(CLUSTER)
-    return folder
+def clusters(write_project: Callable[[str], Path]) -> Path:
+    return write_project(CLUSTER)
 
 
 @pytest.fixture(scope="module")
 def aws(
-    clusters: Path,
-    synthesise: Callable[..., Path],
-    publish_ami: Callable[..., str],
-    tmp_path_factory: pytest.TempPathFactory,
+    clusters: Path, deploy_project: Callable[..., AbstractContextManager[EmbeddedAws]]
 ) -> Iterator[EmbeddedAws]:
     """An embedded AWS with the cluster deployed, whose nodes have booted."""
-    assembly = synthesise(load_fleet([clusters / "clusters/plain.yaml"]))
-    with deployed_jobs.deployed_cluster(
-        tmp_path_factory.mktemp("jobs"),
-        assembly,
-        ("PlainNetwork", "PlainCluster"),
-        partial(publish_ami, cell="neuron/ec2"),
-    ) as found:
+    with deploy_project(clusters, "PlainNetwork", "PlainCluster", cell="neuron/ec2") as found:
         yield found
 
 

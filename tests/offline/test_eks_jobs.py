@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Answer, runner
+from deployed_jobs import deploy_stacks
 from eks_bench import until
 from eks_operator import ROLE, be_role, make_operator
 from frequent_looks import look_often
@@ -61,9 +62,7 @@ def aws(
         with job_aws(tmp_path_factory.mktemp("aws"), settings, kubernetes=True) as found:
             publish_ami(found, "neuron/eks-1.35")
             make_operator(found)
-            for name in STACKS:
-                template = json.loads((assembly / f"{name}.template.json").read_text())
-                found.deploy(template, stack_name=name)
+            deploy_stacks(found, assembly, *STACKS)
             yield found
 
 

@@ -1,6 +1,5 @@
 """Nodes of a deployed cluster of Amazon EKS send their metrics, with their own role."""
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import job_bench
 import pytest
 from command_bench import CommandBench, until
+from deployed_jobs import deploy_stacks
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
@@ -35,9 +35,7 @@ def aws(
     # Where a control plane takes a fraction of a second.
     with job_bench.job_aws(tmp_path, JobSettings(speed=3000, loopback=True)) as found:
         publish_ami(found, "nvidia/eks-1.35")
-        for name in ("KubeNetwork", "KubeControlPlane", "KubeCluster"):
-            template = json.loads((assembly / f"{name}.template.json").read_text())
-            found.deploy(template, stack_name=name)
+        deploy_stacks(found, assembly, "KubeNetwork", "KubeControlPlane", "KubeCluster")
         until(lambda: len(instances(found)) == 2, "readings of both nodes")
         yield found
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import job_bench
 import pytest
 from command_bench import until
 from command_line import Answer
+from deployed_jobs import deploy_stacks
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
@@ -34,12 +35,6 @@ guard:
   budget: {{monthly_usd: 5000, at_percent: [10, 999]}}
 """
 Synthesise = Callable[..., Path]
-
-
-def deploy(aws: EmbeddedAws, assembly: Path, names: Sequence[str]) -> None:
-    for name in names:
-        template = json.loads((assembly / f"{name}.template.json").read_text())
-        aws.deploy(template, stack_name=name)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +80,7 @@ def aws(
             found.client("sqs").create_queue(QueueName="mail")
             arn = TOPIC.replace("sns", "sqs").replace("people", "mail")
             found.client("sns").subscribe(TopicArn=TOPIC, Protocol="sqs", Endpoint=arn)
-            deploy(found, synthesised(PLAIN), ("GuardNetwork", "GuardEfs", "GuardCluster"))
+            deploy_stacks(found, synthesised(PLAIN), "GuardNetwork", "GuardEfs", "GuardCluster")
             yield found
 
 
@@ -120,7 +115,7 @@ def test_plain_nodes_are_there_in_working_hours_until_the_cluster_expires(
 
     # A deployment at night, which changes the launch template.
     changed = PLAIN.replace("max: 2}", "max: 2}, root_gib: 300")
-    deploy(aws, synthesised(changed), ["GuardCluster"])
+    deploy_stacks(aws, synthesised(changed), "GuardCluster")
     after_deployment = _running(aws)
 
     aws.let_pass(hours=1.1)
@@ -166,7 +161,7 @@ instance: {{type: trn1.32xlarge, nodes: {{min: 1, max: 2}}}}
 image: {{uri: "registry.example/train:1"}}
 guard: {{working_hours: {HOURS}}}
 """
-    deploy(fast_aws, synthesised(text), ("BatchNetwork", "BatchCluster"))
+    deploy_stacks(fast_aws, synthesised(text), "BatchNetwork", "BatchCluster")
 
     def environment() -> tuple[str, int]:
         batch = fast_aws.client("batch")
@@ -208,7 +203,7 @@ guard: {{expires: {EXPIRY:%Y-%m-%dT%H:%MZ}}}
     (tmp_path / "aws").mkdir()
     with job_bench.job_aws(tmp_path / "aws", JobSettings(loopback=True, speed=60)) as found:
         publish_ami(found)
-        deploy(found, synthesise(load_fleet([file])), ("EndNetwork", "EndCluster"))
+        deploy_stacks(found, synthesise(load_fleet([file])), "EndNetwork", "EndCluster")
         found.lead_here(monkeypatch)
         batch = found.client("batch")
 
@@ -259,7 +254,7 @@ guard: {{expires: {EXPIRY:%Y-%m-%dT%H:%MZ}}}
     fast_aws.client("iam").create_role(
         RoleName="MachineLearning", AssumeRolePolicyDocument=document
     )
-    deploy(fast_aws, synthesised(text), ("KubeNetwork", "KubeControlPlane", "KubeCluster"))
+    deploy_stacks(fast_aws, synthesised(text), "KubeNetwork", "KubeControlPlane", "KubeCluster")
 
     [stack] = fast_aws.client("cloudformation").describe_stacks(StackName="KubeCluster")["Stacks"]
     outputs = {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
@@ -296,7 +291,7 @@ image: {{uri: "registry.example/train:1"}}
 guard: {{working_hours: {{days: {day:%a}, from: "00:30", to: "23:30"}}}}
 """.lower().replace("offcluster", "OffCluster")
     )
-    deploy(fast_aws, synthesise(load_fleet([file])), ("OffNetwork", "OffCluster"))
+    deploy_stacks(fast_aws, synthesise(load_fleet([file])), "OffNetwork", "OffCluster")
     fast_aws.let_pass(days=7)
     fast_aws.lead_here(monkeypatch)
 

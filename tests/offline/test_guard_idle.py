@@ -3,7 +3,7 @@
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import job_bench
 import pytest
 from command_bench import until
 from command_line import Answer
+from deployed_jobs import deploy_stacks
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
@@ -39,12 +40,6 @@ guard: {idle: {minutes: 30, action: scale-down}}
 """
 NAME = "--auto-scaling-group-name"
 Run = Callable[..., Answer]
-
-
-def _deploy(aws: EmbeddedAws, assembly: Path, names: Sequence[str]) -> None:
-    for name in names:
-        template = json.loads((assembly / f"{name}.template.json").read_text())
-        aws.deploy(template, stack_name=name)
 
 
 def _send(aws: EmbeddedAws, cluster: str, use: float) -> None:
@@ -90,7 +85,7 @@ def test_nodes_that_aws_batch_keeps_go_when_they_are_idle(
     file = _file(tmp_path, KEPT)
     publish_ami(clean_aws)
     clean_aws.lead_here(monkeypatch)
-    _deploy(clean_aws, synthesise(load_fleet([file])), ("IdleNetwork", "IdleCluster"))
+    deploy_stacks(clean_aws, synthesise(load_fleet([file])), "IdleNetwork", "IdleCluster")
 
     _send(clean_aws, "IdleCluster", use)
 
@@ -131,7 +126,7 @@ def plain(
     with job_bench.job_aws(tmp_path_factory.mktemp("jobs"), settings) as found:
         publish_ami(found, "neuron/ec2")
         assembly = synthesise(load_fleet([_file(tmp_path, PLAIN)]))
-        _deploy(found, assembly, ("PlainNetwork", "PlainCluster"))
+        deploy_stacks(found, assembly, "PlainNetwork", "PlainCluster")
         yield found
 
 
@@ -186,7 +181,7 @@ def test_status_says_that_nodes_of_eks_are_gone_because_they_were_idle(
             RoleName="MachineLearning", AssumeRolePolicyDocument=document
         )
         found.lead_here(monkeypatch)
-        _deploy(found, synthesise(load_fleet([file])), names)
+        deploy_stacks(found, synthesise(load_fleet([file])), *names)
         before = _guard_lines(trainshed("status", str(file)))
 
         _send(found, "KubeCluster", 0.0)

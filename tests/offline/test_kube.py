@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from command_line import Answer, runner
+from deployed_jobs import deploy_stacks
 from eks_bench import until
 from eks_operator import be_role
 from job_bench import job_aws
@@ -64,9 +65,7 @@ def aws(
         for role in ("Operator", "Trainer", "Stranger"):
             make_role(found, role, *LOOKS)
         make_role(found, "Owner", "*")
-        for name in STACKS:
-            template = json.loads((folder / f"{name}.template.json").read_text())
-            found.deploy(template, stack_name=name)
+        deploy_stacks(found, folder, *STACKS)
         yield found
 
 

@@ -1,21 +1,17 @@
 """Nodes of a deployed cluster send their metrics, with their own role."""
 
 import json
-import os
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import job_bench
 import pytest
 from command_bench import CommandBench, until
 
 from embedded_aws.embedded import EmbeddedAws
-from embedded_aws.job_settings import JobSettings
 from trainshed.metrics import CLUSTER, INSTANCE, NAMESPACE, sent_metrics
-from trainshed.plan import load_fleet
 
-PROGRAMS = Path(__file__).parents[2] / "packer/files/opt/trainshed"
 CLUSTER_FILE = """name: Watched
 region: us-west-2
 orchestrator: ec2
@@ -31,23 +27,13 @@ WELL = f"[ -e well ] || cp {EXPORTER} well; cp well {EXPORTER}"
 
 @pytest.fixture(scope="module")
 def aws(
-    synthesise: Callable[..., Path],
-    publish_ami: Callable[..., str],
-    tmp_path_factory: pytest.TempPathFactory,
+    write_project: Callable[[str], Path],
+    deploy_project: Callable[..., AbstractContextManager[EmbeddedAws]],
 ) -> Iterator[EmbeddedAws]:
     """An embedded AWS with the cluster deployed, whose nodes have booted."""
-    file = tmp_path_factory.mktemp("clusters") / "watched.yaml"
-    file.write_text(CLUSTER_FILE)
-    assembly = synthesise(load_fleet([file]))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", os.pathsep.join([str(PROGRAMS), os.environ["PATH"]]))
-        settings = JobSettings(loopback=True)
-        with job_bench.job_aws(tmp_path_factory.mktemp("jobs"), settings) as found:
-            publish_ami(found, "nvidia/ec2")
-            for name in ("WatchedNetwork", "Watched"):
-                template = json.loads((assembly / f"{name}.template.json").read_text())
-                found.deploy(template, stack_name=name)
-            yield found
+    project = write_project(CLUSTER_FILE)
+    with deploy_project(project, "WatchedNetwork", "Watched", cell="nvidia/ec2", speed=1) as found:
+        yield found
 
 
 class Watched:

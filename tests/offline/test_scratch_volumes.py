@@ -6,6 +6,7 @@ from pathlib import Path
 
 import job_bench
 import pytest
+from deployed_jobs import deploy_stacks
 
 from embedded_aws.job_settings import JobSettings
 from trainshed.plan import plan_fleet
@@ -48,9 +49,7 @@ def test_each_node_has_its_volumes_and_they_go_with_it(
     with job_bench.job_aws(tmp_path, JobSettings(loopback=True, speed=60)) as aws:
         publish_ami(aws, "neuron/ec2")
         assembly = synthesise(plan_fleet([cluster("ec2")]))
-        for name in ("InfPrerequisites", "InfNetwork", "InfCluster"):
-            template = json.loads((assembly / f"{name}.template.json").read_text())
-            aws.deploy(template, stack_name=name)
+        deploy_stacks(aws, assembly, "InfPrerequisites", "InfNetwork", "InfCluster")
         ec2 = aws.client("ec2")
 
         volumes = ec2.describe_volumes()["Volumes"]

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from terminal import session
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from trainshed.aws import Region
-from trainshed.plan import load_fleet
 from trainshed.status import usage
 from trainshed.status.usage import UsageAsker
 
@@ -34,11 +34,8 @@ outputs = partial(deployed_jobs.outputs, cluster="PlainCluster")
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("project")
-    (folder / "clusters").mkdir()
-    (folder / "clusters/plain.yaml").write_text(CLUSTER)
-    return folder
+def project(write_project: Callable[[str], Path]) -> Path:
+    return write_project(CLUSTER)
 
 
 @pytest.fixture(scope="module")
@@ -55,20 +52,9 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def aws(
-    project: Path,
-    tools: Path,
-    synthesise: Callable[..., Path],
-    publish_ami: Callable[..., str],
-    tmp_path_factory: pytest.TempPathFactory,
+    project: Path, tools: Path, deploy_project: Callable[..., AbstractContextManager[EmbeddedAws]]
 ) -> Iterator[EmbeddedAws]:
-    assembly = synthesise(load_fleet([project / "clusters/plain.yaml"]))
-    with deployed_jobs.deployed_cluster(
-        tmp_path_factory.mktemp("jobs"),
-        assembly,
-        STACKS,
-        partial(publish_ami, cell="neuron/ec2"),
-        tools=[tools],
-    ) as found:
+    with deploy_project(project, *STACKS, cell="neuron/ec2", tools=[tools]) as found:
         yield found
 
 

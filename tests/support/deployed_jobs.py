@@ -20,6 +20,13 @@ image: {uri: "registry.example/train:1"}
 """
 
 
+def deploy_stacks(aws: EmbeddedAws, assembly: Path, *names: str) -> None:
+    """Deploy stacks of a cloud assembly, one after the other."""
+    for name in names:
+        template = json.loads((assembly / f"{name}.template.json").read_text())
+        aws.deploy(template, stack_name=name)
+
+
 @contextmanager
 def deployed_cluster(
     folder: Path,
@@ -44,9 +51,7 @@ def deployed_cluster(
         patch.setenv("PATH", os.pathsep.join(map(str, (PROGRAMS, *tools, os.environ["PATH"]))))
         with job_bench.job_aws(folder, JobSettings(loopback=True, speed=speed)) as found:
             publish(found)
-            for name in stacks:
-                template = json.loads((assembly / f"{name}.template.json").read_text())
-                found.deploy(template, stack_name=name)
+            deploy_stacks(found, assembly, *stacks)
             yield found
 
 

@@ -1,6 +1,5 @@
 """`trainshed apply`: bring a deployed cluster to what its file says now."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from trainshed.app.synthesis import read_app
 from trainshed.apply import ChangeRefusal, ChangeSurvey, survey_change
 from trainshed.apply.blue_green import drain
 from trainshed.apply.blue_green import steps as blue_green_steps
@@ -22,12 +20,19 @@ from trainshed.cli.cluster import (
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json, print_records, say
 from trainshed.cli.progress import progress
-from trainshed.cli.steps import bring_about, find_site, look_at, look_when_ended, say_step
-from trainshed.errors import Failure, TrainshedError
+from trainshed.cli.steps import (
+    bring_about,
+    check_start,
+    find_site,
+    look_at,
+    look_when_ended,
+    say_step,
+)
+from trainshed.errors import Failure
 from trainshed.orchestrators.batch.former import remove_former
 from trainshed.review.model import ResourceChange, RiskKind
 from trainshed.review.wording import EFFECT_NAMES, RISK_NAMES, counted, effects, growth, kept
-from trainshed.up import Site, StepState, require_npx, steps_of
+from trainshed.up import Site, StepState, steps_of
 
 app = typer.Typer(add_completion=False)
 
@@ -68,15 +73,7 @@ def apply(
     kind. After a failure or an interruption, run the same command again.
     """
     plan = load_cluster(cluster, clusters, region)
-    if as_json and not plan_only:
-        raise TrainshedError("--json is for --plan: a run prints its steps as they end")
-    if not (plan_only or yes or sys.stdin.isatty()):
-        raise TrainshedError(
-            "this is not a terminal, so nothing can be asked: add --yes, or --plan to look only"
-        )
-    read_app(Path())
-    if not plan_only:
-        require_npx()
+    check_start(plan_only=plan_only, yes=yes, as_json=as_json)
     site = find_site(plan, cluster, clusters, region)
     steps = {each.name: each for each in steps_of(site)}
     credentials = look_at(steps["credentials"])

@@ -8,13 +8,14 @@ from time import monotonic, sleep
 
 import typer
 
+from trainshed.app.synthesis import read_app
 from trainshed.aws import BadCredentials, Region
 from trainshed.cli.cluster import ALL_CLUSTERS, load_cluster
 from trainshed.cli.output import rich_line, say
 from trainshed.errors import Failure, TrainshedError
 from trainshed.explain import is_path
 from trainshed.plan import ClusterPlan
-from trainshed.up import Look, Site, Step, StepState, run_command
+from trainshed.up import Look, Site, Step, StepState, require_npx, run_command
 
 # Where nodes come for jobs, so many are checked.
 _NODES = 2
@@ -22,6 +23,29 @@ _NODES = 2
 _LOOK_SECONDS = 10
 # Of a log, for which a line for each event is too much.
 _LINE_SECONDS = 30
+
+
+def check_start(*, plan_only: bool, yes: bool, as_json: bool) -> None:
+    """Refuse, before AWS is asked for anything, what could not go on later.
+
+    Args:
+        plan_only: nothing is to be changed.
+        yes: nobody is to be asked.
+        as_json: what is found is to be printed as JSON.
+
+    Raises:
+        TrainshedError: a run as JSON; nobody can be asked; there is no CDK app here.
+        Failure: there is no npx.
+    """
+    if as_json and not plan_only:
+        raise TrainshedError("--json is for --plan: a run prints its steps as they end")
+    if not (plan_only or yes or sys.stdin.isatty()):
+        raise TrainshedError(
+            "this is not a terminal, so nothing can be asked: add --yes, or --plan to look only"
+        )
+    read_app(Path())
+    if not plan_only:
+        require_npx()
 
 
 def find_site(

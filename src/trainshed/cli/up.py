@@ -1,13 +1,11 @@
 """`trainshed up`: from an empty account to a first job, by the steps that are not done yet."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trainshed.app.synthesis import read_app
 from trainshed.aws import BadCredentials
 from trainshed.cli.cluster import (
     ALL_CLUSTERS,
@@ -18,11 +16,11 @@ from trainshed.cli.cluster import (
 )
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json, say
-from trainshed.cli.steps import bring_about, find_site, look_at, say_step
+from trainshed.cli.steps import bring_about, check_start, find_site, look_at, say_step
 from trainshed.errors import TrainshedError
 from trainshed.monitoring import dashboard_url
 from trainshed.plan.ami import AMI_ID
-from trainshed.up import Look, Step, StepState, require_npx, steps_of
+from trainshed.up import Look, Step, StepState, steps_of
 
 app = typer.Typer(add_completion=False)
 
@@ -61,16 +59,7 @@ def up(
     plan = load_cluster(cluster, clusters, region)
     if ami is not None and not AMI_ID.fullmatch(ami):
         raise TrainshedError(f"--ami {ami}: this is not an AMI id (ami- and 8 or 17 hex digits)")
-    if as_json and not plan_only:
-        raise TrainshedError("--json is for --plan: a run prints its steps as they end")
-    if not (plan_only or yes or sys.stdin.isatty()):
-        raise TrainshedError(
-            "this is not a terminal, so nothing can be asked: add --yes, or --plan to look only"
-        )
-    # Before AWS is asked for anything: what later steps run needs them.
-    read_app(Path())
-    if not plan_only:
-        require_npx()
+    check_start(plan_only=plan_only, yes=yes, as_json=as_json)
     most = plan.nodes.max
     if nodes and nodes > most:
         raise TrainshedError(
