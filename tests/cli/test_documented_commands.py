@@ -142,7 +142,7 @@ ELSEWHERE: dict[str, str | tuple[str, str]] = {
         JOB,
         '("submit", "TrainCluster", "--nodes", "3", "--name", "ranks"',
     ),
-    "npx cdk deploy PlainCluster": (EC2_JOBS, '("PlainNetwork", "PlainCluster")'),
+    "npx cdk deploy PlainCluster": (EC2_JOBS, '"PlainNetwork", "PlainCluster"'),
     "aws autoscaling start-instance-refresh --auto-scaling-group-name PlainCluster --preferences "
     "MinHealthyPercentage=0": (OPTIONS, "test_commands_of_the_aws_cli_exist"),
     "trainshed job shell PlainCluster": EC2_JOBS,
