@@ -3,6 +3,10 @@
 import json
 from typing import Any
 
+import pytest
+
+from embedded_aws.cloudformation.resource import HandlerError
+
 
 def test_a_topic_changes_its_name_tag_and_subscriptions_in_place(client: Any, deploy: Any) -> None:
     sns = client("sns")
@@ -106,3 +110,10 @@ def test_a_dashboard_changes_its_body_in_place(client: Any, deploy: Any) -> None
     dashboard.delete()
     dashboard.delete()
     assert dashboard.ref not in str(cloudwatch.list_dashboards()["DashboardEntries"])
+
+
+def test_a_dashboard_that_exists_is_not_created_again(client: Any, deploy: Any) -> None:
+    client("cloudwatch").put_dashboard(DashboardName="taken", DashboardBody='{"widgets": []}')
+
+    with pytest.raises(HandlerError, match="Dashboard 'taken' already exists"):
+        deploy("AWS::CloudWatch::Dashboard", DashboardName="taken", DashboardBody='{"widgets": []}')

@@ -116,6 +116,20 @@ def test_instances_with_the_tag_cost_their_hours_on_demand(place: Place) -> None
     assert place.actual() == pytest.approx(645, abs=0.5)
 
 
+@pytest.mark.parametrize(
+    ("regions", "usd"), [(["us-east-1", "us-west-2"], 21.5), (["eu-central-1"], 0)]
+)
+def test_instances_of_other_regions_are_not_counted_where_regions_are_given(
+    place: Place, regions: list[str], usd: float
+) -> None:
+    place.create(1000, CostFilters={"TagKeyValue": ["user:cluster$a"], "Region": regions})
+    place.run_instance("a")
+
+    place.aws.let_pass(hours=1)
+
+    assert place.actual() == pytest.approx(usd, abs=0.5)
+
+
 def test_each_threshold_is_told_once_a_month(place: Place) -> None:
     place.create(1600, 20, 60)
     place.run_instance("a")

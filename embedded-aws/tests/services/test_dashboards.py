@@ -39,6 +39,21 @@ def test_a_dashboard_is_stored_and_deleted(
     assert (gone.code, gone.message) == ("ResourceNotFound", f"Dashboard {name} does not exist")
 
 
+def test_a_dashboard_is_the_same_in_all_regions(
+    client: Callable[..., Any], put: Callable[..., Any], refusal: Any, name: str
+) -> None:
+    here, there = client("cloudwatch"), client("cloudwatch", "eu-central-1")
+    put(widgets=[GOOD])
+
+    there.put_dashboard(DashboardName=name, DashboardBody='{"widgets": []}')
+    found = here.get_dashboard(DashboardName=name)["DashboardBody"]
+    listed = here.list_dashboards(DashboardNamePrefix=name)["DashboardEntries"]
+    there.delete_dashboards(DashboardNames=[name])
+
+    assert (found, [each["DashboardName"] for each in listed]) == ('{"widgets": []}', [name])
+    assert refusal(here.get_dashboard, DashboardName=name).code == "ResourceNotFound"
+
+
 @pytest.mark.parametrize(
     ("changes", "errors"),
     [

@@ -2,7 +2,8 @@
 
 AWS Budgets API reference, CreateBudget and UpdateBudget. Cost Management user guide, "Budget
 filters": a tag is written as `user:KEY$VALUE`; several values of one key are alternatives.
-Inferred: the exact words. Tags count here without being activated for cost allocation.
+Inferred: several regions are, too; the exact words. Tags count here without being activated for
+cost allocation.
 """
 
 from datetime import datetime
@@ -13,6 +14,7 @@ from moto.budgets.models import Budget
 
 from embedded_aws.actions import Call, Refusal, action, table
 from embedded_aws.budgets.checks import (
+    REGION_FILTER,
     TAG_FILTER,
     check_account,
     check_budget,
@@ -124,11 +126,11 @@ def month_start(moment: datetime) -> datetime:
 
 def actual_usd(account: str, budget: Budget) -> float:
     """Return what was spent of a budget in this month."""
-    tags: dict[str, frozenset[str]] = {}
-    for text in budget.budget.get("CostFilters", {}).get(TAG_FILTER, []):
+    filters, tags = budget.budget.get("CostFilters", {}), dict[str, frozenset[str]]()
+    for text in filters.get(TAG_FILTER, []):
         key, _, value = text.removeprefix("user:").partition("$")
         tags[key] = tags.get(key, frozenset()) | {value}
-    return spent(account, month_start(now()), tags)
+    return spent(account, month_start(now()), tags, filters.get(REGION_FILTER))
 
 
 def _described(account: str, budget: Budget) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from embedded_aws.actions import Call, Refusal
 
-TAG_FILTER = "TagKeyValue"
+TAG_FILTER, REGION_FILTER = "TagKeyValue", "Region"
 _TOPIC = re.compile(r"arn:aws:sns:[a-z0-9-]+:\d{12}:[\w-]+")
 _MOST_BY_MAIL = 10
 
@@ -55,8 +55,10 @@ def check_budget(wanted: Mapping[str, Any]) -> None:
     for name in ("AutoAdjustData", "FilterExpression", "PlannedBudgetLimits", "BillingViewArn"):
         if name in wanted:
             raise NotImplementedError(f"a budget with {name}")
-    if other := sorted(set(wanted.get("CostFilters", {})) - {TAG_FILTER}):
-        raise NotImplementedError(f"a budget filtered by {', '.join(other)}; by tags alone")
+    if other := sorted(set(wanted.get("CostFilters", {})) - {TAG_FILTER, REGION_FILTER}):
+        raise NotImplementedError(
+            f"a budget filtered by {', '.join(other)}; by tags and regions alone"
+        )
     for text in wanted.get("CostFilters", {}).get(TAG_FILTER, []):
         if not text.startswith("user:") or "$" not in text:
             raise Refusal("InvalidParameterException", f"Invalid tag filter: {text}")

@@ -6,7 +6,7 @@ When a control lets time pass, instances run until its end: one that a schedule 
 then.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -47,17 +47,24 @@ def _end(instance: Any) -> None:
     vars(instance).setdefault(_ENDED, now())
 
 
-def spent(account: str, since: datetime, tags: Mapping[str, frozenset[str]]) -> float:
+def spent(
+    account: str,
+    since: datetime,
+    tags: Mapping[str, frozenset[str]],
+    regions: Collection[str] | None,
+) -> float:
     """Return what an account's instances cost since a time, in USD.
 
     Args:
         account: 12 digits.
         since: the time.
         tags: the values that they may have, by tag; all of these tags count.
+        regions: where they may be; None for anywhere.
     """
     return sum(
         max(0, (end - max(begin, since)).total_seconds()) / _HOUR_SECONDS * _price(kind, region)
         for region, kind, begin, end in _runs(account, tags)
+        if regions is None or region in regions
     )
 
 

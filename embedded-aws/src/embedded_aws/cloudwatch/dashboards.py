@@ -1,17 +1,21 @@
-"""Dashboards, whose bodies CloudWatch checks.
+"""Dashboards, whose bodies CloudWatch checks, and which are an account's in all regions.
 
-CloudWatch API reference, PutDashboard and "Dashboard Body Structure and Syntax": the grid has 24
-columns, and a widget of metrics has a region and metrics, or annotations. The messages are those
-that aws-samples/aws-eda-slurm-cluster#116 and pulumi/pulumi#13059 show; of those about numbers and
-about what is missing elsewhere, the words are inferred from these.
+CloudWatch API reference, PutDashboard: "All dashboards in your account are global, not
+region-specific." PutDashboard and "Dashboard Body Structure and Syntax": the grid has 24 columns,
+and a widget of metrics has a region and metrics, or annotations. The messages are those that
+aws-samples/aws-eda-slurm-cluster#116 and pulumi/pulumi#13059 show; of those about numbers and about
+what is missing elsewhere, the words are inferred from these.
 """
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal, action
 
+# Where moto, which has them by region, keeps those of all regions.
+_HOME = "us-east-1"
 _MOST_WIDGETS = 500
 _RANGES = {"x": (0, 23), "y": (0, None), "width": (1, 24), "height": (1, 1000)}
 _TYPES = ("alarm", "chart", "custom", "explorer", "log", "metric", "text", "trace")
@@ -29,6 +33,13 @@ def put_dashboard(call: Call) -> Any:
             "InvalidParameterInput",
             f"The dashboard body is invalid, there {count}:\n{json.dumps(shown, indent=2)}",
         )
+    return _at_home(call)
+
+
+@action("cloudwatch", "DeleteDashboards", "ListDashboards")
+def _at_home(call: Call) -> Any:
+    """Answer as moto does where all dashboards are."""
+    call.response.region = _HOME
     return call.moto()
 
 
@@ -36,7 +47,7 @@ def put_dashboard(call: Call) -> Any:
 def get_dashboard(call: Call) -> Any:
     """Return a dashboard."""
     name = call.params["DashboardName"]
-    found = call.backend("cloudwatch").get_dashboard(name)
+    found = replace(call, region=_HOME).backend("cloudwatch").get_dashboard(name)
     if found is None:
         raise Refusal("ResourceNotFound", f"Dashboard {name} does not exist")
     return {
