@@ -30,6 +30,7 @@ def add_guard(
             stack,
             "Budget",
             cluster=plan.name,
+            region=plan.region,
             monthly_usd=guard.budget.monthly_usd,
             at_percent=guard.budget.at_percent,
             topic_arn=topic_arn,

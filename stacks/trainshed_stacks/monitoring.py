@@ -49,5 +49,5 @@ def add_monitoring(
         stack,
         "DashboardUrl",
         description=f"Graphs of nodes, accelerators, network, storage and cost ({plan.name})",
-        value=dashboard_url(plan.region, plan.name),
+        value=dashboard_url(plan.name, plan.region),
     )

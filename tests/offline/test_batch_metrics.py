@@ -55,7 +55,7 @@ def has_sent(aws: EmbeddedAws, node: str) -> bool:
 def shown(aws: EmbeddedAws, metric: str) -> list[float]:
     """The values that the dashboard has of a metric of the cluster."""
     cloudwatch = aws.client("cloudwatch")
-    body = json.loads(cloudwatch.get_dashboard(DashboardName=NAME)["DashboardBody"])
+    body = json.loads(cloudwatch.get_dashboard(DashboardName=f"{NAME}-us-west-2")["DashboardBody"])
     rows: list[list[Any]] = [
         row
         for widget in body["widgets"]

@@ -250,7 +250,7 @@ def test_the_dashboard_shows_what_the_plan_says(
     watching = monitoring_of(plan)
     assert watching
 
-    stored = clean_aws.client("cloudwatch").get_dashboard(DashboardName=NAME)
+    stored = clean_aws.client("cloudwatch").get_dashboard(DashboardName=f"{NAME}-us-west-2")
     widgets = json.loads(stored["DashboardBody"])["widgets"]
 
     assert [each["properties"]["title"] for each in widgets] == [

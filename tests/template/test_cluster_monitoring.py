@@ -190,7 +190,8 @@ def test_a_dashboard_is_within_its_grid(template: Callable[..., dict[str, Any]])
     widgets = json.loads(dashboard["DashboardBody"])["widgets"]
 
     places = [(each["x"], each["y"]) for each in widgets]
-    assert dashboard["DashboardName"] == "OneCluster"
+    # The dashboards of an account are the same in all of its regions.
+    assert dashboard["DashboardName"] == "OneCluster-us-west-2"
     assert len(set(places)) == len(widgets)
     assert all(each["x"] + each["width"] <= 24 for each in widgets)
     assert {each["properties"]["region"] for each in widgets} == {"us-west-2"}

@@ -19,6 +19,7 @@ from trainshed.monitoring import (
     EventRule,
     Line,
     MonitoringPlan,
+    dashboard_name,
     widget_body,
 )
 
@@ -84,8 +85,8 @@ class ClusterMonitoring(Construct):
         Args:
             scope: parent.
             construct_id: id within the parent.
-            cluster: its name, which is that of the dashboard; names of alarms begin with it.
-            region: of the metrics.
+            cluster: its name, with which those of the dashboard and of alarms begin.
+            region: of the cluster, with which the name of the dashboard ends.
             plan: what watches the cluster.
             topic_arn: ARN of the topic for people; None when nobody is told.
             queue_arn: ARN of the job queue, for rules that name it.
@@ -106,7 +107,7 @@ class ClusterMonitoring(Construct):
         self.dashboard = cloudwatch.CfnDashboard(
             self,
             "Dashboard",
-            dashboard_name=cluster,
+            dashboard_name=dashboard_name(cluster, region),
             # What CloudFormation puts in, names and ids, needs no escape in JSON, so that this need
             # not call CDK.
             dashboard_body=json.dumps(body, separators=(",", ":")),

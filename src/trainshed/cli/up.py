@@ -73,7 +73,7 @@ def up(
     for step in steps:
         bring_about(step, Path("build") / "up" / plan.name, yes=yes)
     if plan.monitoring:
-        say(f"its dashboard: {dashboard_url(plan.region, plan.name)}", err=True)
+        say(f"its dashboard: {dashboard_url(plan.name, plan.region)}", err=True)
     say(f"{plan.name} is up; submit a job: {site.ours('job', 'submit')} -- COMMAND", err=True)
 
 

@@ -1,6 +1,6 @@
 """What a cluster is watched by: the widgets of its dashboard, its alarms, its rules for events."""
 
-from trainshed.monitoring.dashboard import dashboard_url, widget_body
+from trainshed.monitoring.dashboard import dashboard_name, dashboard_url, widget_body
 from trainshed.monitoring.model import (
     PARAMETER,
     QUEUE,
@@ -28,6 +28,7 @@ __all__ = [
     "MonitoringPlan",
     "TimedMessage",
     "Widget",
+    "dashboard_name",
     "dashboard_url",
     "monitoring_of",
     "widget_body",

@@ -4,7 +4,6 @@ CloudWatch API reference, "Dashboard Body Structure and Syntax".
 """
 
 from typing import Any
-from urllib.parse import quote
 
 from trainshed.monitoring.model import Line, Widget
 
@@ -54,9 +53,18 @@ def _row(line: Line) -> list[Any]:
     return [line.metric.namespace, line.metric.name, *dimensions, settings]
 
 
-def dashboard_url(region: str, name: str) -> str:
-    """Return where people see a dashboard, in the console."""
+def dashboard_name(cluster: str, region: str) -> str:
+    """Return the name of a cluster's dashboard.
+
+    CloudWatch API reference, PutDashboard: "All dashboards in your account are global, not
+    region-specific", and clusters of two regions may have one name.
+    """
+    return f"{cluster}-{region}"
+
+
+def dashboard_url(cluster: str, region: str) -> str:
+    """Return where people see a cluster's dashboard, in the console."""
     return (
         f"https://{region}.console.aws.amazon.com/cloudwatch/home"
-        f"?region={region}#dashboards:name={quote(name)}"
+        f"?region={region}#dashboards:name={dashboard_name(cluster, region)}"
     )
