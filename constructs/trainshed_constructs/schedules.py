@@ -12,6 +12,8 @@ from constructs import Construct
 from trainshed_constructs.wildcards import acknowledge_wildcards, own_arn
 
 _Schedule = scheduler.CfnSchedule
+# SNS API reference, Publish: a subject has less than 100 characters.
+_SUBJECT = 99
 
 
 def scheduler_role(scope: Construct, *, description: str) -> iam.Role:
@@ -99,7 +101,6 @@ def schedule_call(
     expression: str,
     target: str,
     call: Mapping[str, Any],
-    name: str | None = None,
     zone: str = "UTC",
     until: datetime | None = None,
 ) -> None:
@@ -115,7 +116,6 @@ def schedule_call(
         expression: when.
         target: ARN of what is called.
         call: its input.
-        name: of the schedule; None for one of CloudFormation's.
         zone: time zone of the expression.
         until: when it ends, in UTC; None for never.
     """
@@ -126,7 +126,6 @@ def schedule_call(
     schedule = _Schedule(
         scope,
         construct_id,
-        name=name,
         schedule_expression=expression,
         schedule_expression_timezone=zone,
         end_date=end,
@@ -150,7 +149,6 @@ def schedule_message(
     topic_arn: str,
     subject: str,
     message: str,
-    name: str | None = None,
 ) -> None:
     """Declare a schedule that tells people something once.
 
@@ -161,9 +159,8 @@ def schedule_message(
         moment: when, in UTC. Nobody is told when it has passed (inferred: EventBridge Scheduler
             refuses `at` then, and takes a cron expression that is never due).
         topic_arn: of the SNS topic for people.
-        subject: of the message, up to 100 characters.
+        subject: of the message; what is longer than SNS takes is cut off.
         message: the text.
-        name: of the schedule; None for one of CloudFormation's.
     """
     schedule_call(
         scope,
@@ -171,6 +168,5 @@ def schedule_message(
         role=role,
         expression=f"cron({moment:%-M %-H %-d %-m} ? {moment:%Y})",
         target=action_of("sns", "publish"),
-        call={"TopicArn": topic_arn, "Subject": subject, "Message": message},
-        name=name,
+        call={"TopicArn": topic_arn, "Subject": subject[:_SUBJECT], "Message": message},
     )

@@ -133,8 +133,8 @@ def test_plain_nodes_are_there_in_working_hours_until_the_cluster_expires(
     assert all("budget is greater than $500.00 for" in each["Message"] for each in spent)
     assert spent
     assert [each["Subject"] for each in told] == [
-        "Cluster GuardCluster expires in a day",
-        "Cluster GuardCluster expires in two hours",
+        "Cluster expires in a day: GuardCluster",
+        "Cluster expires in two hours: GuardCluster",
     ]
     assert all(f"{EXPIRY:%Y-%m-%d %H:%M} UTC" in each["Message"] for each in told)
     systems = aws.client("efs").describe_file_systems()["FileSystems"]

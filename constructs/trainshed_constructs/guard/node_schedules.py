@@ -19,10 +19,10 @@ from trainshed_constructs.schedules import (
 )
 
 _AT = "%Y-%m-%dT%H:%M:%S"
-# What people are told before: construct id, end of the schedule's name, how long, in words.
+# What people are told before: construct id, how long, in words.
 _NOTICES = (
-    ("Notice", "expiry-notice", timedelta(days=1), "in a day"),
-    ("LastNotice", "expiry-last-notice", timedelta(hours=2), "in two hours"),
+    ("Notice", timedelta(days=1), "in a day"),
+    ("LastNotice", timedelta(hours=2), "in two hours"),
 )
 # Until then, jobs that AWS Batch had given to nodes before have begun: AWS Batch API reference,
 # UpdateComputeEnvironment: in a disabled environment, jobs that are STARTING go on, others do not
@@ -61,7 +61,7 @@ class NodeSchedules(Construct):
         Args:
             scope: parent.
             construct_id: id within the parent.
-            cluster: name of the cluster, with which the names of the schedules begin.
+            cluster: name of the cluster.
             switch: how its nodes are stopped and started.
         """
         super().__init__(scope, construct_id)
@@ -75,7 +75,7 @@ class NodeSchedules(Construct):
         Args:
             moment: when, in UTC. EventBridge Scheduler refuses one that has passed (inferred).
         """
-        self._switch_at("Expires", "expires", f"at({moment:{_AT}})", self._switch.stop)
+        self._switch_at("Expires", f"at({moment:{_AT}})", self._switch.stop)
 
     def tell_before(self, moment: datetime, topic_arn: str) -> None:
         """Tell people, a day and two hours before a moment, that the nodes will be stopped.
@@ -85,15 +85,14 @@ class NodeSchedules(Construct):
             topic_arn: of the SNS topic for people.
         """
         allow_messages(self.role, topic_arn)
-        for construct_id, name, before, words in _NOTICES:
+        for construct_id, before, words in _NOTICES:
             schedule_message(
                 self,
                 construct_id,
                 role=self.role,
-                name=f"{self._cluster}-{name}",
                 moment=moment - before,
                 topic_arn=topic_arn,
-                subject=f"Cluster {self._cluster} expires {words}",
+                subject=f"Cluster expires {words}: {self._cluster}",
                 message=f"The nodes of {self._cluster} are stopped at {moment:%Y-%m-%d %H:%M} "
                 "UTC, as guard.expires of its cluster file says, and jobs that run then are "
                 "ended. Its data is kept. To keep the nodes, postpone guard.expires, and deploy "
@@ -114,7 +113,6 @@ class NodeSchedules(Construct):
             self,
             "ExpiresJobs",
             role=self.role,
-            name=f"{self._cluster}-expires-jobs",
             expression=f"at({moment + _JOBS_AFTER:{_AT}})",
             target=function.function_arn,
             call={},
@@ -128,17 +126,16 @@ class NodeSchedules(Construct):
             until: when they are stopped for good, in UTC; None for never.
         """
         days = ",".join(day.upper() for day in hours.days)
-        for construct_id, name, moment, call in (
-            ("Begin", "hours-begin", hours.begins, self._switch.start),
-            ("End", "hours-end", hours.ends, self._switch.stop),
+        for construct_id, moment, call in (
+            ("Begin", hours.begins, self._switch.start),
+            ("End", hours.ends, self._switch.stop),
         ):
             expression = f"cron({moment:%-M %-H} ? * {days} *)"
-            self._switch_at(construct_id, name, expression, call, zone=hours.zone, until=until)
+            self._switch_at(construct_id, expression, call, zone=hours.zone, until=until)
 
     def _switch_at(
         self,
         construct_id: str,
-        name: str,
         expression: str,
         call: Mapping[str, Any],
         zone: str = "UTC",
@@ -148,7 +145,6 @@ class NodeSchedules(Construct):
             self,
             construct_id,
             role=self.role,
-            name=f"{self._cluster}-{name}",
             expression=expression,
             target=action_of(*self._switch.target),
             call=call,

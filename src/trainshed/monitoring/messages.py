@@ -28,7 +28,7 @@ def messages_of(plan: ClusterPlan) -> Iterator[TimedMessage]:
         yield TimedMessage(
             name=window.reservation_id,
             at=window.ends_at - _BEFORE,
-            subject=f"{plan.name}: {window.reservation_id} ends in two hours",
+            subject=f"{window.reservation_id} ends in two hours: {plan.name}",
             says=f"{plan.name}: the {what} {window.reservation_id} ends at "
             f"{window.ends_at:{_TIME}} UTC; {then}",
         )
