@@ -49,6 +49,24 @@ def test_the_guard_stops_nodes_outside_of_hours_and_at_the_end(
         assert found.remedy.endswith("aws batch start")
 
 
+@pytest.mark.parametrize(
+    ("expires", "words", "remedy"),
+    [
+        # Their next begin, and a minute later.
+        ("2026-11-30T07:00Z", "for good, as guard.expires is 2026-11-30 07:00 UTC", "postpone"),
+        ("2026-11-30T07:01Z", "until 2026-11-30 08:00 Europe/Berlin", "wait"),
+    ],
+)
+def test_nodes_do_not_come_back_where_the_cluster_expires_before_the_next_hours(
+    expires: str, words: str, remedy: str
+) -> None:
+    found = stopped({**OUTPUTS, EXPIRES_OUTPUT: expires}, datetime(2026, 11, 28, tzinfo=UTC))
+
+    assert found
+    assert words in found.reason
+    assert found.remedy.startswith(remedy)
+
+
 def test_hours_of_one_day_of_the_week_come_again_a_week_later() -> None:
     hours = read_hours("mon 08:00-20:00 UTC")
     evening, morning = datetime(2026, 11, 30, 20, tzinfo=UTC), datetime(2026, 11, 30, 7, tzinfo=UTC)

@@ -42,27 +42,32 @@ def stopped(outputs: Mapping[str, str], now: datetime) -> Stopped | None:
         outputs: of the cluster's stack.
         now: the time.
     """
-    start = outputs.get(START_OUTPUT, "")
-    if expires := outputs.get(EXPIRES_OUTPUT):
-        moment = read_expiry(expires)
-        if moment <= now:
-            return Stopped(
-                at=moment,
-                reason=f"guard.expires of the cluster was {moment:{_SHOWN}} UTC: its nodes are "
-                "stopped, and its data is kept",
-                remedy=f"postpone guard.expires in the cluster file, deploy, then: {start}",
-            )
-    if text := outputs.get(HOURS_OUTPUT):
-        hours = read_hours(text)
-        if not hours.include(now):
-            return Stopped(
-                at=hours.last_end(now),
-                reason=f"it is outside the working hours of the cluster ({text}): its nodes are "
-                f"stopped until {hours.next_begin(now):{_SHOWN}} {hours.zone}, unless somebody has "
-                "started them since",
-                remedy=f"wait; or, for nodes until the working hours end next: {start}",
-            )
-    return None
+    start, expires = outputs.get(START_OUTPUT, ""), outputs.get(EXPIRES_OUTPUT)
+    expiry = read_expiry(expires) if expires else None
+    postpone = f"postpone guard.expires in the cluster file, deploy, then: {start}"
+    if expiry and expiry <= now:
+        return Stopped(
+            at=expiry,
+            reason=f"guard.expires of the cluster was {expiry:{_SHOWN}} UTC: its nodes are "
+            "stopped, and its data is kept",
+            remedy=postpone,
+        )
+    text = outputs.get(HOURS_OUTPUT)
+    hours = read_hours(text) if text else None
+    if hours is None or hours.include(now):
+        return None
+    begin = hours.next_begin(now)
+    until = f"until {begin:{_SHOWN}} {hours.zone}"
+    remedy = f"wait; or, for nodes until the working hours end next: {start}"
+    if expiry and expiry <= begin:
+        until = f"for good, as guard.expires is {expiry:{_SHOWN}} UTC, before they begin next"
+        remedy = postpone
+    return Stopped(
+        at=hours.last_end(now),
+        reason=f"it is outside the working hours of the cluster ({text}): its nodes are stopped "
+        f"{until}, unless somebody has started them since",
+        remedy=remedy,
+    )
 
 
 def idle_alarm(cluster: str) -> str:
