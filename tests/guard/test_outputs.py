@@ -1,6 +1,8 @@
 """What a cluster's outputs say about when its nodes are stopped."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, time
+from zoneinfo import ZoneInfo, reset_tzpath
 
 import pytest
 
@@ -65,6 +67,20 @@ def test_nodes_do_not_come_back_where_the_cluster_expires_before_the_next_hours(
     assert found
     assert words in found.reason
     assert found.remedy.startswith(remedy)
+
+
+@pytest.fixture
+def system_without_time_zones() -> Iterator[None]:
+    """A machine whose system has no database of time zones."""
+    reset_tzpath(())
+    ZoneInfo.clear_cache()
+    yield
+    reset_tzpath()
+
+
+@pytest.mark.usefixtures("system_without_time_zones")
+def test_time_zones_need_none_of_the_system() -> None:
+    assert stopped(OUTPUTS, datetime(2026, 11, 28, tzinfo=UTC))
 
 
 def test_hours_of_one_day_of_the_week_come_again_a_week_later() -> None:

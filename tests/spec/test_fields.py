@@ -134,6 +134,16 @@ WRONG = {
         "guard: {budget: {monthly_usd: 500, at_percent: []}}\nnotify: [a@example.com]",
         "guard.budget.at_percent: is empty; give it at least one entry",
     ),
+    "zone of the machine": (
+        "guard: {working_hours: {from: '08:00', to: '20:00', time_zone: localtime}}",
+        "guard.working_hours.time_zone: 'localtime' is no time zone of the IANA "
+        "database; for instance Europe/Berlin",
+    ),
+    "zone of some machines": (
+        "guard: {working_hours: {from: '08:00', to: '20:00', time_zone: posix/Europe/Berlin}}",
+        "guard.working_hours.time_zone: 'posix/Europe/Berlin' is no time zone of the IANA "
+        "database; for instance Europe/Berlin",
+    ),
     "true for a number": ("job: {attempts: true}", "job.attempts: true is not a whole number"),
     "fraction": (
         "job: {timeout_hours: 1.5}",

@@ -2,8 +2,9 @@
 
 from datetime import datetime, time
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Self
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
@@ -12,14 +13,17 @@ from trainshed.guard.working_hours import WEEKDAYS, WorkingHours
 from trainshed.spec import forms
 from trainshed.spec.calendar import Moment
 
+# Among the zones of some systems: their own, which is another one elsewhere.
+_NOT_OF_IANA = "localtime"
+# It opens many files.
+_time_zones = cache(available_timezones)
+
 
 def _is_a_zone(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, OSError) as error:
+    if name == _NOT_OF_IANA or name not in _time_zones():
         raise ValueError(
             f"{name!r} is no time zone of the IANA database; for instance Europe/Berlin"
-        ) from error
+        )
     return name
 
 
