@@ -1,6 +1,7 @@
 """What watches a cluster: its dashboard, alarms and rules, as they are in the template."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,9 @@ def test_an_expression_is_made_of_lines_beside_it(orchestrator: str, maker: str)
         # CloudWatch API reference, MetricDataQuery: it begins with a small letter.
         assert all(name[0].islower() and name.replace("_", "").isalnum() for name in ids)
         assert sum(line.shown for line in each.lines) >= 1
+        for line in each.lines:
+            # Functions of metric math are in capital letters.
+            assert set(re.findall(r"\b[a-z]\w*", line.expression or "")) <= set(ids) - {line.id}
 
 
 def test_alarms_are_about_what_the_accelerators_tell() -> None:
