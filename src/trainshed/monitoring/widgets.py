@@ -10,7 +10,7 @@ from trainshed.plan import ClusterPlan, LustrePlan
 from trainshed.prices import load_prices
 
 _PERIOD = 60
-# What is left free is slow, and FSx advises to keep it (see alarms.py).
+# Inferred: a file system that is fuller is slow, and people need time to make room.
 FULL_PERCENT = 85
 GIB = 1024**3
 
