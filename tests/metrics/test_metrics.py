@@ -9,10 +9,8 @@ from trainshed.metrics import (
     CLUSTER,
     EFA_METRICS,
     NAMESPACE,
-    NODE_METRICS,
     Metric,
     accelerator_metrics,
-    custom_metrics,
     sent_metrics,
 )
 from trainshed.metrics.exporters import OURS
@@ -50,11 +48,3 @@ def test_nodes_of_nvidia_for_eks_send_all_but_the_last_xid_by_the_exporter_of_th
 
 def test_nodes_without_efa_send_nothing_of_it() -> None:
     assert not set(EFA_METRICS.all) & set(sent_metrics("nvidia", "ec2", efa=False))
-
-
-def test_the_bill_counts_each_metric_of_each_node_and_of_the_cluster() -> None:
-    of_one = (
-        len(NODE_METRICS.all) + len(EFA_METRICS.all) + len(accelerator_metrics("neuron", "ecs").all)
-    )
-
-    assert custom_metrics("neuron", "ecs", efa=True, nodes=4) == 5 * of_one

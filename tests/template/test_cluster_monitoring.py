@@ -10,7 +10,6 @@ import pytest
 
 from trainshed import metrics
 from trainshed.monitoring import Alarm, MonitoringPlan, Widget, monitoring_of
-from trainshed.monitoring.common import NODES_POWERED_OFF
 from trainshed.plan import ClusterPlan, Fleet, make_plan, plan_fleet
 from trainshed.spec import ClusterSpec
 
@@ -70,7 +69,7 @@ def known_metrics(plan: ClusterPlan) -> set[metrics.Metric]:
     assert cell
     accelerator, _, agent = cell.partition("/")
     sent = metrics.sent_metrics(accelerator, agent, efa=bool(plan.devices.get("efa")))
-    return {*sent, *of_aws, NODES_POWERED_OFF}
+    return {*sent, *of_aws, metrics.NODES_POWERED_OFF}
 
 
 @pytest.mark.parametrize("maker", TYPES)

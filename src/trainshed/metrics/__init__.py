@@ -7,35 +7,31 @@ What runs on nodes is generated from here (`trainshed.metrics.agent`); dashboard
 from trainshed.metrics.accelerators import AcceleratorMetrics, accelerator_metrics
 from trainshed.metrics.efa import EFA_METRICS, EfaMetrics
 from trainshed.metrics.metric import CLUSTER, INSTANCE, NAMESPACE, Metric, MetricUnit, Statistic
-from trainshed.metrics.node import BOOTS_FAILED, NODE_METRICS, NodeMetrics
+from trainshed.metrics.node import NODE_METRICS, NODES_POWERED_OFF, NodeMetrics
 from trainshed.metrics.of_aws import (
     AUTO_SCALING_METRICS,
-    EFS_METRICS,
     LUSTRE_METRICS,
     RULE_METRICS,
     AutoScalingMetrics,
-    EfsMetrics,
     LustreMetrics,
     RuleMetrics,
 )
-from trainshed.metrics.sent import METRICS_LOG_GROUP, custom_metrics, sent_metrics
+from trainshed.metrics.sent import METRICS_LOG_GROUP, sent_metrics
 
 __all__ = [
     "AUTO_SCALING_METRICS",
-    "BOOTS_FAILED",
     "CLUSTER",
     "EFA_METRICS",
-    "EFS_METRICS",
     "INSTANCE",
     "LUSTRE_METRICS",
     "METRICS_LOG_GROUP",
     "NAMESPACE",
+    "NODES_POWERED_OFF",
     "NODE_METRICS",
     "RULE_METRICS",
     "AcceleratorMetrics",
     "AutoScalingMetrics",
     "EfaMetrics",
-    "EfsMetrics",
     "LustreMetrics",
     "Metric",
     "MetricUnit",
@@ -43,6 +39,5 @@ __all__ = [
     "RuleMetrics",
     "Statistic",
     "accelerator_metrics",
-    "custom_metrics",
     "sent_metrics",
 ]

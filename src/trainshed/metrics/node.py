@@ -1,4 +1,4 @@
-"""What nodes tell about their memory and disks, and about boots that failed.
+"""What nodes tell about their memory and disks, and how many powered themselves off.
 
 CloudWatch user guide, "Metrics collected by the CloudWatch agent on Linux": names and units. Of
 disks there are values for `/` and `/scratch`.
@@ -46,7 +46,11 @@ NODE_METRICS = NodeMetrics(
     ),
 )
 
-# Sent by the first boot of a node that fails, with or without monitoring.
-BOOTS_FAILED = Metric(
-    name="BootsFailed", unit=MetricUnit.COUNT, statistic=Statistic.SUM, source="first-boot"
+# What the function of `FailedBootLimit` sends.
+NODES_POWERED_OFF = Metric(
+    name="NodesPoweredOff",
+    namespace="trainshed/boots",
+    unit=MetricUnit.COUNT,
+    statistic=Statistic.SUM,
+    source="FailedBootLimit",
 )

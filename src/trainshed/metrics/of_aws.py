@@ -9,10 +9,6 @@ def _lustre(name: str, unit: MetricUnit, statistic: Statistic, *more: str) -> Me
     return _of("AWS/FSx", ("FileSystemId", *more), name, unit, statistic)
 
 
-def _efs(name: str, unit: MetricUnit, statistic: Statistic) -> Metric:
-    return _of("AWS/EFS", ("FileSystemId",), name, unit, statistic)
-
-
 def _group(name: str) -> Metric:
     dimensions = ("AutoScalingGroupName",)
     return _of("AWS/AutoScaling", dimensions, name, MetricUnit.NONE, Statistic.MINIMUM)
@@ -44,29 +40,12 @@ class LustreMetrics:
         used: that files take, as they are stored, of all storage targets together.
         read: bytes.
         written: bytes.
-        metadata_operations: of all clients.
     """
 
     free: Metric
     used: Metric
     read: Metric
     written: Metric
-    metadata_operations: Metric
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EfsMetrics:
-    """EFS user guide, "CloudWatch metrics for Amazon EFS".
-
-    Attributes:
-        read: bytes.
-        written: bytes.
-        io_limit: how near the file system is to the limit of its general purpose mode.
-    """
-
-    read: Metric
-    written: Metric
-    io_limit: Metric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +79,6 @@ LUSTRE_METRICS = LustreMetrics(
     used=_lustre("PhysicalDiskUsage", MetricUnit.BYTES, Statistic.SUM),
     read=_lustre("DataReadBytes", MetricUnit.BYTES, Statistic.SUM),
     written=_lustre("DataWriteBytes", MetricUnit.BYTES, Statistic.SUM),
-    metadata_operations=_lustre("MetadataOperations", MetricUnit.COUNT, Statistic.SUM),
-)
-EFS_METRICS = EfsMetrics(
-    read=_efs("DataReadIOBytes", MetricUnit.BYTES, Statistic.SUM),
-    written=_efs("DataWriteIOBytes", MetricUnit.BYTES, Statistic.SUM),
-    io_limit=_efs("PercentIOLimit", MetricUnit.PERCENT, Statistic.MAXIMUM),
 )
 AUTO_SCALING_METRICS = AutoScalingMetrics(
     desired=_group("GroupDesiredCapacity"),

@@ -1,4 +1,4 @@
-"""Which metrics a cluster's nodes send, and how many that are on the bill."""
+"""Which metrics a cluster's nodes send."""
 
 from trainshed.metrics.accelerators import accelerator_metrics
 from trainshed.metrics.efa import EFA_METRICS
@@ -22,18 +22,3 @@ def sent_metrics(accelerator: str, agent: str, *, efa: bool) -> tuple[Metric, ..
         *(EFA_METRICS.all if efa else ()),
         *accelerator_metrics(accelerator, agent).all,
     )
-
-
-def custom_metrics(accelerator: str, agent: str, *, efa: bool, nodes: int) -> int:
-    """Return how many custom metrics CloudWatch bills for a cluster while its nodes run.
-
-    Each metric is one for each node and one for the cluster (CloudWatch pricing: a metric is its
-    name with one set of dimensions, prorated by the hour in which it has data).
-
-    Args:
-        accelerator: see `sent_metrics`.
-        agent: see `sent_metrics`.
-        efa: see `sent_metrics`.
-        nodes: that run.
-    """
-    return len(sent_metrics(accelerator, agent, efa=efa)) * (nodes + 1)

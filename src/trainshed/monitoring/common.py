@@ -1,18 +1,9 @@
 """Lines that several widgets and alarms have."""
 
-from trainshed.metrics import CLUSTER, NODE_METRICS, Metric, MetricUnit, Statistic
+from trainshed.metrics import CLUSTER, NODE_METRICS, Metric
 from trainshed.monitoring.model import PARAMETER, Line
 from trainshed.plan import ClusterPlan, LustrePlan
 from trainshed.plan.storage import parameter_prefix
-
-# What the function of `FailedBootLimit` sends.
-NODES_POWERED_OFF = Metric(
-    name="NodesPoweredOff",
-    namespace="trainshed/boots",
-    unit=MetricUnit.COUNT,
-    statistic=Statistic.SUM,
-    source="FailedBootLimit",
-)
 
 
 def of_cluster(

@@ -1,7 +1,8 @@
 """What one cluster is watched by."""
 
+from trainshed.metrics import NODES_POWERED_OFF
 from trainshed.monitoring.alarms import alarms_of
-from trainshed.monitoring.common import NODES_POWERED_OFF, of_cluster
+from trainshed.monitoring.common import of_cluster
 from trainshed.monitoring.messages import messages_of
 from trainshed.monitoring.model import MonitoringPlan, Widget
 from trainshed.monitoring.rules import rules_of
