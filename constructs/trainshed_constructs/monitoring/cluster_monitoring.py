@@ -1,8 +1,8 @@
 """The dashboard, the alarms and the rules for events of a cluster."""
 
 import json
-import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from aws_cdk import CfnParameter
@@ -24,8 +24,6 @@ from trainshed.monitoring import (
 )
 
 _Alarm = cloudwatch.CfnAlarm
-# What a query of Metrics Insights compares a dimension with.
-_QUOTED = re.compile(rf"'{re.escape(PARAMETER)}([^']+)'")
 
 
 class ClusterMonitoring(Construct):
@@ -100,7 +98,7 @@ class ClusterMonitoring(Construct):
         self._rules = {each.name: self._rule(each).ref for each in plan.rules}
         body = {
             "widgets": [
-                self._named(widget_body(widget, number, region))
+                widget_body(replace(widget, lines=self._lines(widget.lines)), number, region)
                 for number, widget in enumerate(plan.widgets)
             ]
         }
@@ -140,9 +138,7 @@ class ClusterMonitoring(Construct):
             _id(alarm.name),
             alarm_name=f"{cluster}-{alarm.name}",
             alarm_description=alarm.says,
-            metrics=[
-                self._query(line, alarm, compared=line is alarm.lines[-1]) for line in alarm.lines
-            ],
+            metrics=[_query(line, alarm) for line in self._lines(alarm.lines)],
             comparison_operator="GreaterThanThreshold",
             threshold=alarm.above,
             evaluation_periods=alarm.periods,
@@ -151,31 +147,9 @@ class ClusterMonitoring(Construct):
             alarm_actions=[self._topic_arn] if self._topic_arn else None,
         )
 
-    def _query(
-        self, line: Line, alarm: Alarm, *, compared: bool
-    ) -> cloudwatch.CfnAlarm.MetricDataQueryProperty:
-        stat = None
-        if (metric := line.metric) and not line.query:
-            stat = _Alarm.MetricStatProperty(
-                metric=_Alarm.MetricProperty(
-                    namespace=metric.namespace,
-                    metric_name=metric.name,
-                    dimensions=[
-                        _Alarm.DimensionProperty(name=name, value=self._named(value))
-                        for name, value in line.dimensions.items()
-                    ],
-                ),
-                period=alarm.period,
-                stat=line.statistic or metric.statistic,
-            )
-        return _Alarm.MetricDataQueryProperty(
-            id=line.id,
-            label=line.label or None,
-            expression=self._named(line.query or line.expression),
-            metric_stat=stat,
-            period=alarm.period if line.query else None,
-            return_data=compared,
-        )
+    def _lines(self, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+        """Return lines with names in place of what stands for them."""
+        return tuple(replace(line, dimensions=self._named(line.dimensions)) for line in lines)
 
     def _named(self, value: Any) -> Any:
         """Return JSON with names and ARNs in place of what stands for them."""
@@ -189,8 +163,6 @@ class ClusterMonitoring(Construct):
             return self._rules[value.removeprefix(RULE)]
         if value.startswith(PARAMETER):
             return self._stored(value.removeprefix(PARAMETER))
-        if value.startswith("SELECT"):
-            return _QUOTED.sub(lambda found: f"'{self._stored(found[1])}'", value)
         return self._names.get(value, value)
 
     def _stored(self, parameter: str) -> str:
@@ -204,6 +176,31 @@ class ClusterMonitoring(Construct):
                 default=parameter,
             ).value_as_string
         return self._parameters[parameter]
+
+
+def _query(line: Line, alarm: Alarm) -> cloudwatch.CfnAlarm.MetricDataQueryProperty:
+    stat = None
+    if (metric := line.metric) and not line.query:
+        stat = _Alarm.MetricStatProperty(
+            metric=_Alarm.MetricProperty(
+                namespace=metric.namespace,
+                metric_name=metric.name,
+                dimensions=[
+                    _Alarm.DimensionProperty(name=name, value=value)
+                    for name, value in line.dimensions.items()
+                ],
+            ),
+            period=alarm.period,
+            stat=line.statistic or metric.statistic,
+        )
+    return _Alarm.MetricDataQueryProperty(
+        id=line.id,
+        label=line.label or None,
+        expression=line.query or line.expression,
+        metric_stat=stat,
+        period=alarm.period if line.query else None,
+        return_data=line.id == alarm.lines[-1].id,
+    )
 
 
 def _id(name: str) -> str:
