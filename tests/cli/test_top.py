@@ -1,12 +1,13 @@
 """The table of `trainshed top` on a terminal."""
 
 import io
+import json
 
 from rich.console import Console
 
-from trainshed.cli.top import _drawn
+from trainshed.cli.top import _drawn, _node_row
 from trainshed.jobs.nodes import Node
-from trainshed.status.usage import AcceleratorUsage, EfaUsage, NodeUsage
+from trainshed.status.usage import AcceleratorUsage, EfaUsage, NodeUsage, _read
 
 COLUMNS, LINES = 80, 24
 NODES = tuple(
@@ -101,3 +102,16 @@ def test_one_node_has_each_accelerator_and_what_is_of_all_of_them() -> None:
         "load 8 on 192 processors, memory 100 of 2048 GiB",
     ]
     assert rest[11] == "problem: nvidia-smi: lost"
+
+
+def test_a_node_whose_efa_does_not_answer_says_the_rest() -> None:
+    said = {"seconds": 1.0, "load": 8, "cpus": 192, "memory": [1024, 2048], "efa": None}
+    said |= {"accelerators": [[0, 97, 1, 2, 61, 512, 2]], "problem": "rdmap0: Input/output error"}
+    command = {"ResponseCode": 0, "Output": json.dumps(said)}
+
+    found = _read({"InstanceId": "i-1", "Status": "Success", "CommandPlugins": [command]})
+
+    assert found.problem == "rdmap0: Input/output error"
+    assert found.efa is None
+    assert [each.busy_percent for each in found.accelerators] == [97]
+    assert _node_row(0, NODES[0], found)["errors"] == "2"

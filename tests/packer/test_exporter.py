@@ -133,6 +133,15 @@ def test_counters_of_efa_have_the_names_of_the_cloudwatch_agent(node: NodeRoot) 
     }
 
 
+def test_a_device_of_efa_that_does_not_answer_is_an_error_of_the_answer(node: NodeRoot) -> None:
+    efa(node, "rdmap0", {"tx_bytes/unreadable": 7})
+
+    done = answered(node)
+
+    assert "500" in done.stdout
+    assert "ERROR: rdmap0: [Errno 21] Is a directory" in done.stderr
+
+
 def test_devices_of_gaudi_have_the_names_of_intels_exporter(node: NodeRoot) -> None:
     gaudi(node, "0, 78, 512, 41, 100, 3", "1, 0, 0, 40, N/A, 0")
 

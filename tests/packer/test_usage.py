@@ -139,6 +139,19 @@ def test_a_tool_that_fails_is_a_problem_and_the_rest_is_there(machine: NodeRoot)
     assert found["efa"]["devices"] == 2
 
 
+def test_an_efa_device_that_does_not_answer_is_a_problem_and_the_rest_is_there(
+    machine: NodeRoot,
+) -> None:
+    machine.write(f"{efa(1)}/ports/1/hw_counters/tx_bytes", "")
+    tool(machine, "nvidia-smi", NVIDIA, "0, 1, 1, 2, 30, 50, 0")
+
+    found = usage(machine)
+
+    assert found["problem"].startswith("rdmap1s0: ")
+    assert found["efa"] is None
+    assert len(found["accelerators"]) == 1
+
+
 def test_neuron_monitor_that_prints_nothing_is_a_problem(machine: NodeRoot) -> None:
     machine.write("opt/aws/neuron/bin/neuron-monitor", "#!/bin/sh\nexit 1\n").chmod(0o755)
 

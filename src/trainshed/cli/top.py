@@ -195,7 +195,7 @@ def _node_row(place: int, node: Node, usage: NodeUsage) -> Mapping[str, Any]:
         "sent": f"{efa.sent_per_second / _GIGA:.2f}" if efa and efa.devices else "",
         "received": f"{efa.received_per_second / _GIGA:.2f}" if efa and efa.devices else "",
         "retransmitted": efa.retransmitted if efa and efa.devices else "",
-        "errors": f"{errors:.0f}" if efa else "",
+        "errors": f"{errors:.0f}" if efa or parts else "",
         "problem": usage.problem,
     }
 

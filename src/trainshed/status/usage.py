@@ -77,12 +77,12 @@ class NodeUsage:
     Attributes:
         instance_id: of its instance.
         accelerators: of the node.
-        efa: of its EFA devices; None when it does not answer.
+        efa: of its EFA devices; None when it, or one of them, does not answer.
         load: processes that run or wait, on average of a minute.
         cpus: processors.
         memory_used_mib: of its own memory.
         memory_total_mib: of its own memory.
-        problem: why it, or a tool on it, does not answer; empty when all is well.
+        problem: why it, or a tool or device on it, does not answer; empty when all is well.
     """
 
     instance_id: str
@@ -194,25 +194,29 @@ def _read(invocation: Mapping[str, Any]) -> NodeUsage:
 
 
 def _usage(instance_id: str, said: Mapping[str, Any]) -> NodeUsage:
-    efa, seconds = said["efa"], said["seconds"]
+    efa = said["efa"]
     used, total = said["memory"]
     return NodeUsage(
         instance_id=instance_id,
         accelerators=tuple(_accelerators(said["accelerators"])),
-        efa=EfaUsage(
-            devices=efa["devices"],
-            sent_per_second=efa["sent"] / seconds,
-            received_per_second=efa["received"] / seconds,
-            dropped=efa["dropped"],
-            retransmitted=efa["retransmitted"],
-            timeouts=efa["timeouts"],
-            faults=efa["faults"],
-        ),
+        efa=_efa(efa, said["seconds"]) if efa else None,
         load=said["load"],
         cpus=said["cpus"],
         memory_used_mib=used,
         memory_total_mib=total,
         problem=said["problem"],
+    )
+
+
+def _efa(said: Mapping[str, int], seconds: float) -> EfaUsage:
+    return EfaUsage(
+        devices=said["devices"],
+        sent_per_second=said["sent"] / seconds,
+        received_per_second=said["received"] / seconds,
+        dropped=said["dropped"],
+        retransmitted=said["retransmitted"],
+        timeouts=said["timeouts"],
+        faults=said["faults"],
     )
 
 

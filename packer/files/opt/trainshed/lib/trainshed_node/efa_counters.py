@@ -33,7 +33,11 @@ class EfaCounters:
 
 
 def read_counters() -> EfaCounters:
-    """Read them."""
+    """Read them.
+
+    Raises:
+        NodeError: those of a device cannot be read.
+    """
     devices, counted = set[str](), Counter[str]()
     for each in efa_metrics():
         devices.add(each.labels["device"])
