@@ -95,6 +95,23 @@ def test_a_node_takes_jobs_though_its_agent_does_not_start(node: NodeRoot) -> No
     assert (
         "WARNING: no metrics: systemctl restart amazon-cloudwatch-agent.service: no agent" in said
     )
+    assert "are sent" not in said
+
+
+def test_a_node_takes_jobs_though_a_template_is_missing(node: NodeRoot) -> None:
+    (node.path / "etc/trainshed/monitoring/prometheus.json").unlink()
+
+    said = boot(node, monitoring=True)
+
+    assert "WARNING: no metrics: /etc/trainshed/monitoring/prometheus.json: is missing" in said
+
+
+def test_a_node_takes_jobs_though_nothing_can_be_written(node: NodeRoot) -> None:
+    (node.path / PROMETHEUS).mkdir()
+
+    said = boot(node, monitoring=True)
+
+    assert "WARNING: no metrics: [Errno 21] Is a directory" in said
 
 
 def test_monitoring_needs_the_name_of_the_cluster(node: NodeRoot) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from trainshed_node.documents import read_object
+from trainshed_node.errors import NodeError
 from trainshed_node.instance import instance_id
 from trainshed_node.system import run
 
@@ -31,6 +32,24 @@ def set_up_monitoring(cluster: str, log: Callable[[str], None]) -> None:
         cluster: its name.
         log: takes lines.
     """
+    try:
+        exporters = _configure(cluster)
+    except (NodeError, OSError) as error:
+        log(f"WARNING: no metrics: {error}")
+        return
+    started = True
+    # Not waited for: a unit that is ordered after the first boot would wait for this program.
+    for verb, units in (("start", exporters), ("restart", [AGENT_UNIT])):
+        done = run("systemctl", "--no-block", verb, *units)
+        if not done.ok:
+            log(f"WARNING: no metrics: systemctl {verb} {' '.join(units)}: {done.last_line}")
+            started = False
+    if started:
+        log(f"metrics of {cluster} are sent, of {', '.join(['the node', *exporters])}")
+
+
+def _configure(cluster: str) -> list[str]:
+    """Write what the agent reads; return the units of the exporters."""
     words = {"{cluster}": cluster, "{instance}": instance_id()}
     scraping = _filled(read_object(FOLDER / "prometheus.json"), words)
     scraping["scrape_configs"] = [
@@ -38,13 +57,7 @@ def set_up_monitoring(cluster: str, log: Callable[[str], None]) -> None:
     ]
     _write(PROMETHEUS, scraping)
     _write(AGENT, _filled(read_object(FOLDER / "agent.json"), words))
-    exporters = [f"{each['job_name']}.service" for each in scraping["scrape_configs"]]
-    # Not waited for: a unit that is ordered after the first boot would wait for this program.
-    for verb, units in (("start", exporters), ("restart", [AGENT_UNIT])):
-        done = run("systemctl", "--no-block", verb, *units)
-        if not done.ok:
-            log(f"WARNING: no metrics: systemctl {verb} {' '.join(units)}: {done.last_line}")
-    log(f"metrics of {cluster} are sent, of {', '.join(['the node', *exporters])}")
+    return [f"{each['job_name']}.service" for each in scraping["scrape_configs"]]
 
 
 def _has_unit(unit: str) -> bool:
