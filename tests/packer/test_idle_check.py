@@ -8,6 +8,8 @@ import pytest
 from cluster_node import EFA, INSTANCE, SYSTEMCTL, Boot, ClusterNode
 from node_root import LOOPBACK_UP, needs_namespaces
 
+from trainshed_node.idle import _device
+
 pytestmark = needs_namespaces
 
 CHECK = "/opt/trainshed/idle-check"
@@ -93,6 +95,17 @@ def test_a_node_with_a_job_is_not_checked(machine: ClusterNode, job: str) -> Non
 
     assert_stays(machine, checked)
     assert any("not checked: process " in line for line in checked.lines)
+
+
+def test_a_process_that_closes_other_files_meanwhile_holds_its_device(tmp_path: Path) -> None:
+    held = tmp_path / "fd"
+    held.mkdir()
+    # As a descriptor that is gone, it cannot be read as a link.
+    for number in range(9):
+        (held / str(number)).touch()
+    (held / "9").symlink_to("/dev/neuron3")
+
+    assert _device(tmp_path) == "/dev/neuron3"
 
 
 def test_a_node_of_kubernetes_is_left_to_eks(machine: ClusterNode) -> None:

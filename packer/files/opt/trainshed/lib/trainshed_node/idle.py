@@ -69,7 +69,11 @@ def _is_daemon(process: Path) -> bool:
 
 def _device(process: Path) -> str | None:
     for held in (process / "fd").iterdir():
-        target = str(held.readlink())
+        # It may be closed meanwhile, and another one held.
+        try:
+            target = str(held.readlink())
+        except OSError:
+            continue
         if target.startswith(_DEVICES):
             return target
     return None
