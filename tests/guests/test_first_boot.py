@@ -55,7 +55,7 @@ cp -r /tmp/files/. /
 echo '{}' >/opt/trainshed/ami.json
 cp /tmp/recipes/habana-ecs-ubuntu-22.04.json /opt/trainshed/recipe.json
 . /etc/os-release
-systemctl --quiet enable docker trainshed-first-boot trainshed-selftest
+systemctl --quiet enable docker trainshed-first-boot trainshed-selftest trainshed-idle-check.timer
 if [ "$ID" = ubuntu ]; then
   systemctl --quiet add-wants cloud-init.target ecs.service
 else
@@ -383,6 +383,7 @@ def test_a_node_of_a_cluster_with_monitoring_shows_its_metrics(
         assert guest.instance_id in guest.ssh("cat /etc/trainshed/prometheus.yaml")
         # Nothing of it is enabled: what the next boot sends is said by its user data.
         assert "static" in guest.try_ssh("systemctl is-enabled trainshed-exporter").stdout
+        assert active(guest, "trainshed-idle-check.timer") == "active"
 
 
 def test_a_node_without_its_devices_says_so_and_powers_off(bench: Bench, ubuntu_image: str) -> None:

@@ -17,7 +17,7 @@ pytestmark = needs_namespaces
 
 RUNNING = (
     *("chrony", "amazon-ssm-agent", "amazon-cloudwatch-agent", "trainshed-first-boot"),
-    *("trainshed-selftest", "trainshed-spot", "docker", "ecs"),
+    *("trainshed-selftest", "trainshed-spot", "trainshed-idle-check.timer", "docker", "ecs"),
 )
 CLIENTS = ("mount.lustre", "mount.efs", "mount.nfs", "mount.mount-s3")
 PACKAGES = {
@@ -465,6 +465,12 @@ def test_module_sources_that_dkms_was_never_given_are_a_failure(machine: Machine
         ("etc/sysctl.d/99-trainshed.conf", "kernel.ostype=Hurd", "kernel.ostype", "is Linux"),
         ("units/active", "\n".join(RUNNING[1:]) + "\n", "service chronyd", "is inactive"),
         ("units/enabled", "\n".join(RUNNING[:-1]) + "\n", "service ecs", "is not enabled"),
+        (
+            "units/enabled",
+            "\n".join({*RUNNING} - {"trainshed-idle-check.timer"}) + "\n",
+            "service trainshed-idle-check",
+            "is not enabled",
+        ),
         (
             "units/ecs.service",
             "docker.service\n",

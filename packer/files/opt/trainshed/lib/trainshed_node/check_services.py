@@ -55,6 +55,7 @@ _SERVICES = (
     Service(("trainshed-first-boot.service",)),
     Service(("trainshed-selftest.service",), runs=False),
     Service(("trainshed-spot.service",), runs=False),
+    Service(("trainshed-idle-check.timer",)),
     Service(("docker.service",), agents=("ec2", "ecs")),
     Service(("ecs.service",), runs=False, agents=("ecs",)),
     Service(("containerd.service",), agents=("eks",)),
