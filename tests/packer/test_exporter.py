@@ -6,14 +6,18 @@ are stand-ins that print what the makers' guides show.
 
 import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from node_root import LOOPBACK_UP, NodeRoot, needs_namespaces
 
-from trainshed.metrics.agent import exported
+from trainshed.metrics.agent import exported, prometheus_configuration
 from trainshed.metrics.exporters import OURS
+from trainshed_node import nvidia_metrics, tool_tables
+from trainshed_node.habana_metrics import habana_metrics
+from trainshed_node.series import Series
+from trainshed_node.system import Finished
 
 pytestmark = needs_namespaces
 
@@ -297,3 +301,24 @@ def test_a_device_that_fails_is_an_error_of_the_answer(node: NodeRoot) -> None:
 
     assert "500" in done.stdout
     assert "trainshed: ERROR: hl-smi: no device" in done.stderr
+
+
+@pytest.mark.parametrize("metrics", [habana_metrics, nvidia_metrics.nvidia_metrics])
+def test_the_agent_waits_longer_than_tools_that_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metrics: Callable[[], Iterator[Series]]
+) -> None:
+    for name in ("hl-smi", "nvidia0"):
+        (tmp_path / name).touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(nvidia_metrics, "_DEVICES", tmp_path)
+    waited = list[float]()
+
+    def run(*_: str, timeout: float) -> Finished:
+        waited.append(timeout)
+        return Finished(0, "", "")
+
+    monkeypatch.setattr(tool_tables, "run", run)
+    assert not [*metrics()]
+
+    agent = prometheus_configuration()["global"]["scrape_timeout"]
+    assert 0 < sum(waited) < float(agent.removesuffix("s"))

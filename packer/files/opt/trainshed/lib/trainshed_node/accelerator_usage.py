@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from trainshed_node.errors import NodeError
 from trainshed_node.neuron_metrics import PROGRAM
-from trainshed_node.system import run
+from trainshed_node.tool_tables import number, rows
 
 _TOOL_SECONDS = 10
 _MIB = 1024 * 1024
@@ -80,21 +80,10 @@ def _by_habana(tool: str) -> Iterator[Accelerator]:
 
 
 def _by_query(*command: str) -> Iterator[Accelerator]:
-    done = run(*command, timeout=_TOOL_SECONDS)
-    if not done.ok:
-        raise NodeError(command[0], f"{done.last_line}; replace the node if that stays")
-    for line in done.output.splitlines():
-        index, *values = (_number(value) for value in line.split(","))
+    for row in rows(*command, timeout=_TOOL_SECONDS):
+        index, *values = map(number, row)
         if index is not None:
             yield Accelerator(int(index), *values)
-
-
-def _number(value: str) -> float | None:
-    """Return a number; None for what a device does not have, such as `[N/A]`."""
-    try:
-        return float(value)
-    except ValueError:
-        return None
 
 
 def _by_neuron(tool: str) -> Iterator[Accelerator]:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-from trainshed_node.errors import NodeError
 from trainshed_node.series import Series
-from trainshed_node.system import run
+from trainshed_node.tool_tables import number, rows
 
+# Less than the agent waits for the exporter (scrape_timeout).
+_SECONDS = 8
 _MIB = 1024 * 1024
 # Name, kind and factor of each field.
 _FIELDS = {
@@ -35,12 +36,8 @@ def habana_metrics() -> Iterator[Series]:
     """
     if not shutil.which("hl-smi"):
         return
-    done = run("hl-smi", "-Q", _QUERY, "-f", "csv,noheader,nounits")
-    if not done.ok:
-        raise NodeError("hl-smi", f"{done.last_line}; see the journal of the kernel")
-    for line in done.output.splitlines():
-        index, *values = (value.strip() for value in line.split(","))
-        for value, (name, kind, factor) in zip(values, _FIELDS.values()):
-            # A field that the device does not have reads N/A.
-            if value.replace(".", "", 1).isdigit():
-                yield Series(name, kind, float(value) * factor, {"device": index})
+    table = rows("hl-smi", "-Q", _QUERY, "-f", "csv,noheader,nounits", timeout=_SECONDS)
+    for index, *values in table:
+        for value, (name, kind, factor) in zip(map(number, values), _FIELDS.values()):
+            if value is not None:
+                yield Series(name, kind, value * factor, {"device": index})

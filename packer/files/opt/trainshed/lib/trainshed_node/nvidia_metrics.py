@@ -9,14 +9,17 @@ and power in watts, as DCGM has them. The last XID is not among them.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from trainshed_node.errors import NodeError
 from trainshed_node.series import Series
-from trainshed_node.system import Finished, run
+from trainshed_node.tool_tables import number, rows
 
 _DEVICES = Path("/dev")
+# Both queries take less than the agent waits for the exporter (scrape_timeout).
+_SECONDS = 4
 # Name and kind of each field.
 _OF_GPUS = {
     "utilization.gpu": ("DCGM_FI_DEV_GPU_UTIL", "gauge"),
@@ -40,28 +43,18 @@ def nvidia_metrics() -> Iterator[Series]:
     """
     if shutil.which("dcgm-exporter") or not any(_DEVICES.glob("nvidia[0-9]*")):
         return
-    of_gpus = _ask("--query-gpu", "pci.bus_id", _OF_GPUS)
-    if not of_gpus.ok:
-        raise NodeError("nvidia-smi", f"{of_gpus.last_line}; see the journal of the kernel")
-    yield from _series(of_gpus, _OF_GPUS)
+    yield from _series("--query-gpu", "pci.bus_id", _OF_GPUS)
     # GPUs before Ampere remap no rows, and what nvidia-smi says of them then is not documented.
-    yield from _series(_ask("--query-remapped-rows", "gpu_bus_id", _OF_ROWS), _OF_ROWS)
+    with suppress(NodeError):
+        yield from _series("--query-remapped-rows", "gpu_bus_id", _OF_ROWS)
 
 
-def _ask(query: str, identity: str, fields: Iterable[str]) -> Finished:
+def _series(query: str, identity: str, fields: Mapping[str, tuple[str, str]]) -> Iterator[Series]:
     """Ask for some fields; both queries know a GPU by its place on the bus."""
-    return run(
-        "nvidia-smi", f"{query}={','.join((identity, *fields))}", "--format=csv,noheader,nounits"
-    )
-
-
-def _series(done: Finished, fields: Mapping[str, tuple[str, str]]) -> Iterator[Series]:
-    if not done.ok:
-        return
-    for line in done.output.splitlines():
-        place, *values = (value.strip() for value in line.split(","))
+    asked = f"{query}={','.join((identity, *fields))}"
+    table = rows("nvidia-smi", asked, "--format=csv,noheader,nounits", timeout=_SECONDS)
+    for place, *values in table:
         for value, (name, kind) in zip(values, fields.values()):
-            number = _WORDS.get(value, value)
-            # A field that the GPU does not have reads [N/A].
-            if number.replace(".", "", 1).isdigit():
-                yield Series(name, kind, float(number), {"pci_bus_id": place})
+            found = number(_WORDS.get(value, value))
+            if found is not None:
+                yield Series(name, kind, found, {"pci_bus_id": place})
