@@ -15,7 +15,9 @@ from node_root import LOOPBACK_UP, NodeRoot, needs_namespaces
 from trainshed.metrics.agent import exported, prometheus_configuration
 from trainshed.metrics.exporters import OURS
 from trainshed_node import nvidia_metrics, tool_tables
+from trainshed_node.errors import NodeError
 from trainshed_node.habana_metrics import habana_metrics
+from trainshed_node.neuron_metrics import NeuronReports
 from trainshed_node.series import Series
 from trainshed_node.system import Finished
 
@@ -269,7 +271,26 @@ def test_a_monitor_that_prints_something_else_is_named(node: NodeRoot) -> None:
     )
 
     assert done.returncode == 1
-    assert done.stderr == "trainshed: ERROR: neuron-monitor: printed no report: \n"
+    assert done.stderr == (
+        "trainshed: ERROR: neuron-monitor: printed no report that is known: ; run it by hand\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "null",
+        "[]",
+        '{"neuron_runtime_data": [{}]}',
+        '{"neuron_runtime_data": [{"neuron_runtime_tag": "7", "report": {"neuroncore_counters": '
+        '{"neuroncores_in_use": {"0": {}}}}}]}',
+    ],
+)
+def test_a_report_in_another_form_is_shown(report: str) -> None:
+    with pytest.raises(NodeError) as raised:
+        NeuronReports().take([f"{report}\n"])
+
+    assert f"no report that is known: {report};" in str(raised.value)
 
 
 def test_a_group_with_an_error_leaves_out_its_series(node: NodeRoot) -> None:

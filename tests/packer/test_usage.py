@@ -152,6 +152,16 @@ def test_an_efa_device_that_does_not_answer_is_a_problem_and_the_rest_is_there(
     assert len(found["accelerators"]) == 1
 
 
+@pytest.mark.parametrize("printed", ["null", '{"neuron_runtime_data": [', "{}"])
+def test_a_report_of_neuron_in_another_form_is_a_problem(machine: NodeRoot, printed: str) -> None:
+    machine.write("opt/aws/neuron/bin/neuron-monitor", neuron_monitor(printed)).chmod(0o755)
+
+    found = usage(machine)
+
+    assert f"neuron-monitor: printed no report that is known: {printed};" in found["problem"]
+    assert found["efa"]["devices"] == 2
+
+
 def test_neuron_monitor_that_prints_nothing_is_a_problem(machine: NodeRoot) -> None:
     machine.write("opt/aws/neuron/bin/neuron-monitor", "#!/bin/sh\nexit 1\n").chmod(0o755)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from trainshed_node.errors import NodeError
-from trainshed_node.neuron_metrics import PROGRAM
+from trainshed_node.neuron_metrics import PROGRAM, below, reading
 from trainshed_node.tool_tables import number, rows
 
 _TOOL_SECONDS = 10
@@ -87,22 +87,29 @@ def _by_query(*command: str) -> Iterator[Accelerator]:
 
 
 def _by_neuron(tool: str) -> Iterator[Accelerator]:
-    report = _neuron_report(tool)
+    with reading(_neuron_line(tool)) as report:
+        yield from _of_report(report)
+
+
+def _of_report(report: Mapping[str, Any]) -> Iterator[Accelerator]:
     hardware = report["neuron_hardware_info"]
+    if problem := hardware.get("error"):
+        raise NodeError("neuron-monitor", f"{problem}; replace the node if that stays")
     cores = hardware["neuroncore_per_device_count"]
     busy, used, errors = dict[int, float](), dict[int, float](), dict[int, int]()
     for runtime in report.get("neuron_runtime_data") or ():
-        for core, counters in _of(runtime, "report", "neuroncore_counters", "neuroncores_in_use"):
+        for core, counters in below(
+            runtime, "report", "neuroncore_counters", "neuroncores_in_use"
+        ).items():
             device = int(core) // cores
             busy[device] = busy.get(device, 0) + counters["neuroncore_utilization"] / cores
-        for core, kinds in _of(
+        for core, kinds in below(
             *(runtime, "report", "memory_used", "neuron_runtime_used_bytes"),
             *("usage_breakdown", "neuroncore_memory_usage"),
-        ):
+        ).items():
             device = int(core) // cores
             used[device] = used.get(device, 0) + sum(kinds.values()) / _MIB
-    system = report.get("system_data") or {}
-    for device in (system.get("neuron_hw_counters") or {}).get("neuron_devices") or ():
+    for device in below(report, "system_data", "neuron_hw_counters", "neuron_devices"):
         errors[device["neuron_device_index"]] = (
             device["mem_ecc_uncorrected"] + device["sram_ecc_uncorrected"]
         )
@@ -119,7 +126,7 @@ def _by_neuron(tool: str) -> Iterator[Accelerator]:
         )
 
 
-def _neuron_report(tool: str) -> Mapping[str, Any]:
+def _neuron_line(tool: str) -> str:
     """Return the first report of neuron-monitor, which does not end by itself."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as config:
         json.dump(_NEURON_CONFIG, config)
@@ -132,22 +139,13 @@ def _neuron_report(tool: str) -> Mapping[str, Any]:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
+            errors="replace",
         )
         line = running.stdout.readline() if running.stdout else ""
         running.terminate()
     if not line:
         raise NodeError(tool, f"no report within {_TOOL_SECONDS} seconds; run it by hand")
-    report: Mapping[str, Any] = json.loads(line)
-    if problem := report["neuron_hardware_info"].get("error"):
-        raise NodeError(tool, f"{problem}; replace the node if that stays")
-    return report
-
-
-def _of(document: Mapping[str, Any], *keys: str) -> Iterator[tuple[str, Any]]:
-    """Yield what is below these keys; nothing where a group has an error instead."""
-    for key in keys:
-        document = document.get(key) or {}
-    yield from document.items()
+    return line
 
 
 _READERS: Mapping[str, Callable[[str], Iterator[Accelerator]]] = {

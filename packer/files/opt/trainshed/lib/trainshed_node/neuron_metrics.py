@@ -15,6 +15,7 @@ import subprocess
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from trainshed_node.errors import NodeError
 from trainshed_node.series import Series
 
 PROGRAM = Path("/opt/aws/neuron/bin/neuron-monitor")
+# Of a line, so much is shown: a report is long.
+_SHOWN = 200
 _HARDWARE = "hardware"
 _ECC = ("mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_corrected", "sram_ecc_uncorrected")
 
@@ -31,20 +34,22 @@ class NeuronReports:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._report: Mapping[str, Any] = {}
+        self._of_runtimes: list[Series] = []
         self._ecc: Counter[tuple[str, str]] = Counter()
         self._errors: Counter[str] = Counter()
 
-    def follow(self, program: Path = PROGRAM) -> None:
-        """Take each report of the program, which does not end by itself.
+    def follow(self) -> None:
+        """Take each report of neuron-monitor, which does not end by itself.
 
         Raises:
             NodeError: it ended, or printed something else.
         """
-        with subprocess.Popen([program], stdout=subprocess.PIPE, text=True) as running:
+        with subprocess.Popen(
+            [PROGRAM], stdout=subprocess.PIPE, text=True, errors="replace"
+        ) as running:
             try:
                 self.take(running.stdout or ())
-            except NodeError:
+            except BaseException:
                 # It would be waited for.
                 running.kill()
                 raise
@@ -54,22 +59,20 @@ class NeuronReports:
         """Take reports, each of which is a line of JSON.
 
         Raises:
-            NodeError: a line is not.
+            NodeError: a line is not, or in a form that is not known.
         """
         for line in lines:
-            try:
-                report = json.loads(line)
-            except ValueError:
-                raise NodeError("neuron-monitor", f"printed no report: {line.strip()}") from None
-            with self._lock:
-                self._report = report
-                for device in _of(report, "system_data", "neuron_hw_counters", "neuron_devices"):
+            with self._lock, reading(line) as report:
+                for device in below(report, "system_data", "neuron_hw_counters", "neuron_devices"):
                     for event in _ECC:
                         index = str(device["neuron_device_index"])
                         self._ecc[event, index] += device.get(event, 0)
                 self._errors[_HARDWARE] += 0
-                for _, runtime in self._runtimes():
-                    self._errors.update(_of(runtime, "execution_stats", "error_summary"))
+                self._of_runtimes = []
+                for each in report.get("neuron_runtime_data") or ():
+                    tag, runtime = str(each["neuron_runtime_tag"]), each.get("report") or {}
+                    self._errors.update(below(runtime, "execution_stats", "error_summary"))
+                    self._of_runtimes += _of_runtime(tag, runtime)
 
     def series(self) -> Iterator[Series]:
         """Yield the series, of no core and runtime that the newest report does not have."""
@@ -79,30 +82,39 @@ class NeuronReports:
                 yield Series("hardware_ecc_events_total", "counter", count, labels)
             for kind, count in self._errors.items():
                 yield Series("execution_errors_total", "counter", count, {"error_type": kind})
-            for tag, runtime in self._runtimes():
-                yield from _of_runtime(tag, runtime)
+            yield from self._of_runtimes
 
-    def _runtimes(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        for each in self._report.get("neuron_runtime_data") or ():
-            yield str(each["neuron_runtime_tag"]), each.get("report") or {}
+
+@contextmanager
+def reading(line: str) -> Iterator[Mapping[str, Any]]:
+    """Return the report in a line, to be read in this context.
+
+    Raises:
+        NodeError: there is none, or what is read in it is not there or of another kind.
+    """
+    try:
+        yield json.loads(line)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        said = f"printed no report that is known: {line.strip()[:_SHOWN]}; run it by hand"
+        raise NodeError("neuron-monitor", said) from None
 
 
 def _of_runtime(tag: str, runtime: Mapping[str, Any]) -> Iterator[Series]:
-    for core, counters in dict(_of(runtime, "neuroncore_counters", "neuroncores_in_use")).items():
+    for core, counters in below(runtime, "neuroncore_counters", "neuroncores_in_use").items():
         yield Series(
             "neuroncore_utilization_ratio",
             "gauge",
             counters["neuroncore_utilization"] / 100,
             {"neuroncore": core, "runtime_tag": tag},
         )
-    used = dict(_of(runtime, "memory_used", "neuron_runtime_used_bytes"))
+    used = below(runtime, "memory_used", "neuron_runtime_used_bytes")
     for location in ("host", "neuron_device"):
         if location in used:
             labels = {"memory_location": location, "runtime_tag": tag}
             yield Series("neuron_runtime_memory_used_bytes", "gauge", used[location], labels)
 
 
-def _of(document: Mapping[str, Any], *keys: str) -> Any:
+def below(document: Mapping[str, Any], *keys: str) -> Any:
     """Return what is below these keys; nothing where a group has an error instead."""
     for key in keys:
         document = document.get(key) or {}
