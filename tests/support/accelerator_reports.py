@@ -1,8 +1,4 @@
-"""What the makers' tools print of accelerators at work, in the forms that their documents have.
-
-AWS Neuron documentation, "Neuron Monitor User Guide"; nvidia-smi's documentation,
-"--query-gpu"; Intel's guide "System Management Interface Tool (hl-smi)".
-"""
+"""What neuron-monitor prints of accelerators at work (its user guide of AWS Neuron)."""
 
 import json
 from collections.abc import Mapping
