@@ -210,7 +210,7 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
             failed(ending(197)),
             printed=printed(
                 "trainshed-launch: node 1 (10.20.0.12) lost a device while the command ran: 7 of 8 "
-                "efa devices are on the PCI bus; i-1 powers off",
+                "efa devices are on the PCI bus; i-1 goes down",
             ),
         ),
         "040",
@@ -221,7 +221,7 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
             failed(ending(197)),
             printed=printed(
                 "trainshed-launch: ERROR: node 1 (10.20.0.12) takes no part: 7 of 8 efa devices "
-                "are on the PCI bus; i-1 powers off",
+                "are on the PCI bus; i-1 goes down",
             ),
         ),
         "040",

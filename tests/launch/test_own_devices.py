@@ -173,7 +173,7 @@ def test_a_node_that_lacks_a_device_is_marked_and_no_other(job: Nodes, tmp_path:
     child = job.start(2, "true", wait=WAIT, machine=broken, environment=IMAGE)
 
     assert (main.wait(), child.wait()) == (PEER_LOST, PEER_LOST)
-    assert "devices are on the PCI bus; its instance powers off, and if the next" in main.said
+    assert "devices are on the PCI bus; its instance goes down, and if the next" in main.said
     assert marks(tmp_path) == ["broken"]
 
 

@@ -386,7 +386,7 @@ def test_a_node_that_loses_its_devices_under_a_job_is_named_and_replaced(
     assert codes[0] == PEER_LOST
     [bad] = re.findall(
         r"node 1 \([\d.]+\) lost a device while the command ran: 0 of 16 neuron devices are on the "
-        r"PCI bus; (i-\w+) powers off",
+        r"PCI bus; (i-\w+) goes down",
         "\n".join(printed),
     )
     until(lambda: bad not in running(aws), "the end of the node")

@@ -67,7 +67,7 @@ def test_a_node_that_loses_its_devices_under_a_job_is_named_and_replaced(
     assert "the job has Completed after 2 attempts" in answer.out
     assert re.search(
         r"node 1 \([\d.]+\) lost a device while the command ran: 0 of 8 efa devices are on the PCI "
-        r"bus; .* i-\w+ powers off",
+        r"bus; .* i-\w+ goes down",
         answer.out,
     )
 

@@ -206,7 +206,7 @@ def test_a_node_that_lacks_its_devices_is_named_and_replaced(
 
     assert (job.status, exit_codes(job)) == ("SUCCEEDED", [PEER_LOST, 0])
     [(problem, bad)] = re.findall(
-        r"ERROR: node 1 \([\d.]+\) takes no part: (.*); (i-\w+) powers off, and if the next", said
+        r"ERROR: node 1 \([\d.]+\) takes no part: (.*); (i-\w+) goes down, and if the next", said
     )
     assert problem == (
         "0 of 8 efa devices are on the PCI bus; 0 of 16 neuron devices are on the PCI bus"
@@ -225,7 +225,7 @@ def test_a_node_that_loses_its_devices_under_a_job_is_named_and_replaced(
     assert (job.status, exit_codes(job)) == ("SUCCEEDED", [PEER_LOST, 0])
     [bad] = re.findall(
         r"node 1 \([\d.]+\) lost a device while the command ran: 0 of 8 efa devices are on the "
-        r"PCI bus; 0 of 16 neuron devices are on the PCI bus; (i-\w+) powers off",
+        r"PCI bus; 0 of 16 neuron devices are on the PCI bus; (i-\w+) goes down",
         said,
     )
     ec2 = cluster[0].client("ec2")

@@ -66,7 +66,7 @@ def examine(environment: Mapping[str, str]) -> ThisNode:
     said = "; ".join(each.text for each in problems)
     if any(each.of_node for each in problems):
         name = instance.name if instance else "its instance"
-        remedy = f"{name} powers off" if can_mark(environment) else f"terminate {name}"
+        remedy = f"{name} goes down" if can_mark(environment) else f"terminate {name}"
         said += (
             f"; {remedy}, and if the next one says the same, correct the AMI, the launch template "
             "or the job definition"

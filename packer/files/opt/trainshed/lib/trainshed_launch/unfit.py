@@ -1,4 +1,7 @@
-"""Marking this node unfit: it powers off, and the next attempt gets another in its place."""
+"""Marking this node unfit: it goes down, and the next attempt gets another in its place.
+
+In a reservation it reboots first, once, and may be back for a later attempt.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def can_mark(environment: Mapping[str, str]) -> bool:
 
 
 def mark_unfit(environment: Mapping[str, str]) -> bool:
-    """Mark this node, last of all: it powers off within seconds. Return whether it does."""
+    """Mark this node, last of all: it goes down within seconds. Return whether it does."""
     if not can_mark(environment):
         return False
     try:
@@ -33,13 +36,13 @@ def mark_unfit(environment: Mapping[str, str]) -> bool:
 
 
 async def outlast_node() -> None:
-    """Stay until this node is off.
+    """Stay until this node is down.
 
     Kubernetes starts all pods of a job again once each has ended, which takes it two seconds: on
     the nodes that there are. While this pod has not ended, no attempt is lost on this node. A pod
     whose node is gone counts as ended.
     """
-    log("this node powers off; its pod stays until then, so that the next attempt gets another one")
+    log("this node goes down; its pod stays until then, so that the next attempt gets another one")
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, lambda: None)
     await asyncio.sleep(_POWER_OFF_SECONDS)

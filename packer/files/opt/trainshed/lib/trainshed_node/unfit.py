@@ -1,4 +1,6 @@
-"""The mark by which a job says that this node is unfit: the node powers off, and is replaced.
+"""The mark by which a job or the idle check says that this node is unfit.
+
+The node powers off, and is replaced; in a reservation it reboots first, once.
 
 Containers of jobs see the folder, and nothing else of the node by it: it is a file system of its
 own, in memory, with room for little. Nobody reads the mark: what is in it does not matter. Another
@@ -16,12 +18,12 @@ from trainshed_node.system import run
 FOLDER = "/run/trainshed/unfit"
 MARK = "mark"
 _OPTIONS = "mode=1777,size=64k,nr_inodes=16,nosuid,nodev,noexec"
-# Waits for the mark: trainshed-unfit.service then powers the node off.
+# Waits for the mark: trainshed-unfit.service then ends the node.
 _UNIT = "trainshed-unfit.path"
 
 
 def wait_for_mark() -> None:
-    """Power off when a job marks this node, from now on until the next boot.
+    """Have this node go down when it is marked, from now on until the next boot.
 
     Raises:
         NodeError: jobs could not mark it, or nothing would see the mark.
