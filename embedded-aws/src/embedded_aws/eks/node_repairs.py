@@ -5,9 +5,10 @@ EKS node monitoring agent": the conditions that the agent sets, after how long E
 does, by condition and reason; the limits of unhealthy nodes and of repairs at a time; what
 `nodeRepairConfigOverrides` change. "Managed node groups": EKS drains what it terminates. Inferred:
 a node is cordoned when its repair begins, not when its check fails; one that is not drained after
-15 minutes is replaced all the same; a reason that is in no table has no repair. Nothing of the
-agent runs here: whoever plays it writes the condition. Left out: the condition `Ready`, whose half
-hour is seconds here while a kubelet's start is not shortened, and reboots.
+15 minutes is replaced all the same; a reason of AcceleratedHardwareReady that is in no table has no
+repair, while any reason of the other conditions is replaced. Nothing of the agent runs here:
+whoever plays it writes the condition. Left out: the condition `Ready`, whose half hour is seconds
+here while a kubelet's start is not shortened, and reboots.
 """
 
 import re
