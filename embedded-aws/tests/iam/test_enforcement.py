@@ -460,13 +460,15 @@ def test_a_role_that_does_not_exist_cannot_be_assumed(clean_aws: EmbeddedAws) ->
 def test_a_role_that_is_gone_may_nothing(
     clean_aws: EmbeddedAws, make_role: MakeRole, as_role: As, allow: Allow
 ) -> None:
-    job = as_role("ec2", make_role(allow("*")))
+    role = make_role(allow("*"))
+    job, sts = as_role("ec2", role), as_role("sts", role)
     job.describe_vpcs()
     iam = clean_aws.client("iam")
     iam.delete_role_policy(RoleName="job", PolicyName="own")
     iam.delete_role(RoleName="job")
 
     assert error(job.describe_vpcs)["Code"] == "UnauthorizedOperation"
+    assert error(sts.get_caller_identity)["Code"] == "InvalidClientTokenId"
 
 
 @pytest.mark.parametrize(

@@ -266,6 +266,36 @@ def test_a_user_assumes_a_role_that_trusts_it(
         )
 
 
+@pytest.mark.parametrize(
+    ("trusted", "named"), [(SOMEBODY, True), (f"arn:aws:iam::{ACCOUNT}:root", False)]
+)
+def test_a_user_whom_a_role_names_needs_no_policy_to_assume_it(
+    iam: Any, as_user: As, trusted: str, named: bool
+) -> None:
+    trust = {"Effect": "Allow", "Principal": {"AWS": trusted}, "Action": "sts:AssumeRole"}
+    condition = {"StringEquals": {"sts:ExternalId": "aa"}}
+    role = iam.create_role(
+        RoleName="job", AssumeRolePolicyDocument=document({**trust, "Condition": condition})
+    )["Role"]["Arn"]
+    asked = {"RoleArn": role, "RoleSessionName": "test"}
+
+    if named:
+        as_user("sts").assume_role(**asked, ExternalId="aa")
+        assert error(as_user("sts").assume_role, **asked)["Code"] == "AccessDenied"
+    else:
+        refused = error(as_user("sts").assume_role, **asked, ExternalId="aa")
+        assert "no identity-based policy" in refused["Message"]
+
+
+def test_a_session_without_its_user_has_no_identity(iam: Any, as_user: As) -> None:
+    sts = as_user("sts", as_user("sts").get_session_token()["Credentials"])
+    [key] = iam.list_access_keys(UserName="somebody")["AccessKeyMetadata"]
+    iam.delete_access_key(UserName="somebody", AccessKeyId=key["AccessKeyId"])
+    iam.delete_user(UserName="somebody")
+
+    assert error(sts.get_caller_identity)["Code"] == "InvalidClientTokenId"
+
+
 def test_a_session_of_a_user_may_what_the_user_may(
     as_user: As, own: Callable[..., None], allow: Allow
 ) -> None:

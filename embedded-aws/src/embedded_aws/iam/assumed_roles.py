@@ -6,7 +6,6 @@ From memory: the words. An account's own credentials assume any role here, which
 cannot.
 """
 
-import json
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal, action
@@ -15,7 +14,7 @@ from embedded_aws.iam.condition_keys import values_of
 from embedded_aws.iam.enforcement import statements_about
 from embedded_aws.iam.policy_evaluation import allows, denies
 from embedded_aws.iam.principals import Principal, principal_of
-from embedded_aws.iam.roles import role_exists
+from embedded_aws.iam.roles import role_exists, trust_policy
 from embedded_aws.settings import account_of
 
 
@@ -50,10 +49,6 @@ def _trusts(call: Call, arn: str, caller: Principal) -> bool:
 
     account = f"arn:aws:iam::{caller.account_id}:root"
     names = {"*", caller.account_id, account, caller.entity_arn, caller.arn}
-    trusts = [
-        statements_about(json.loads(role.assume_role_policy_document), names)
-        for role in call.backend("iam").get_roles()
-        if role.arn == arn
-    ]
+    trusts = [statements_about(trust_policy(call.account, arn), names)]
     action_of_trust = "sts:AssumeRole", arn, context
     return allows(trusts, *action_of_trust) and not denies(trusts, *action_of_trust)

@@ -16,6 +16,7 @@ from embedded_aws.iam.condition_keys import values_of
 from embedded_aws.iam.policy_evaluation import Policy, allows, denies
 from embedded_aws.iam.principals import IDENTITY, Principal
 from embedded_aws.iam.required_permissions import Permission
+from embedded_aws.iam.roles import trust_policy
 from embedded_aws.iam.service_principals import statements_of
 from embedded_aws.refused_call import RefusedCall
 
@@ -66,29 +67,34 @@ def _reason(principal: Principal, permission: Permission, arn: str) -> str | Non
     # "Policy evaluation for requests within a single account": what a resource's policy gives to
     # the ARN of a user or a session is not limited by boundaries and session policies; what it
     # gives to a role is.
-    direct = _bucket_policies(principal.account_id, arn, {principal.arn})
-    names = {"*", principal.entity_arn, principal.arn}
-    of_bucket = _bucket_policies(principal.account_id, arn, names)
-    for kind, policies in {**principal.policies, "resource-based policy": of_bucket}.items():
+    policy = _resource_policy(principal.account_id, arn)
+    direct = [statements_about(policy, {principal.arn})]
+    of_resource = [statements_about(policy, {"*", principal.entity_arn, principal.arn})]
+    for kind, policies in {**principal.policies, "resource-based policy": of_resource}.items():
         if denies(policies, permission.action, arn, context):
             article = "an" if kind == IDENTITY else "a"
             return f"with an explicit deny in {article} {kind}"
     if allows(direct, permission.action, arn, context):
         return None
     for kind, policies in principal.policies.items():
-        allowing = [*policies, *of_bucket] if kind == IDENTITY else policies
+        allowing = [*policies, *of_resource] if kind == IDENTITY else policies
         if not allows(allowing, permission.action, arn, context):
             return f"because no {kind} allows the {permission.action} action"
     return None
 
 
-def _bucket_policies(account: str, arn: str, names: Container[str]) -> list[Policy]:
-    """Return what the policy of the bucket of an ARN says about these principals, if anything."""
+def _resource_policy(account: str, arn: str) -> Policy:
+    """Return the policy of the bucket of an ARN, or of a role, its trust policy; else an empty one.
+
+    STS API reference, AssumeRole: a user needs no policy of its own to assume a role of its account
+    whose trust policy names it.
+    """
+    if ":role/" in arn:
+        return trust_policy(account, arn)
     buckets = get_backend("s3")[account]["aws"].buckets
     bucket = buckets.get(arn.removeprefix("arn:aws:s3:::").partition("/")[0])
-    if bucket is None or not bucket.policy:
-        return []
-    return [statements_about(json.loads(bucket.policy), names)]
+    found: Policy = json.loads(bucket.policy) if bucket and bucket.policy else {}
+    return found
 
 
 def statements_about(policy: Policy, names: Container[str]) -> Policy:

@@ -4,6 +4,10 @@ IAM user guide: a service creates its own service-linked role when it needs it.
 """
 
 import json
+from collections.abc import Mapping
+from typing import Any
+
+from moto.backends import get_backend
 
 from embedded_aws.actions import Call
 from embedded_aws.iam.service_principals import lets_in
@@ -25,11 +29,16 @@ def can_assume(call: Call, service: str, arn: str) -> bool:
         service: for instance `ecs-tasks.amazonaws.com`.
         arn: of the role.
     """
-    return any(
-        lets_in(json.loads(role.assume_role_policy_document), service)
-        for role in call.backend("iam").get_roles()
-        if role.arn == arn
-    )
+    return lets_in(trust_policy(call.account, arn), service)
+
+
+def trust_policy(account: str, arn: str) -> Mapping[str, Any]:
+    """Return the trust policy of a role of an account; an empty one if there is no such role."""
+    for role in get_backend("iam")[account]["aws"].get_roles():
+        if role.arn == arn:
+            found: Mapping[str, Any] = json.loads(role.assume_role_policy_document)
+            return found
+    return {}
 
 
 def instance_profile_exists(call: Call, name_or_arn: str) -> bool:
