@@ -369,6 +369,7 @@ def test_a_node_that_ec2_takes_back_is_drained_at_once(on_spot: NodeBench) -> No
 
 
 PODS = "/api/v1/namespaces/default/pods"
+BUDGETS = "/apis/policy/v1/namespaces/kube-system/poddisruptionbudgets"
 
 
 def unwell(nodes: NodeBench, reason: str) -> str:
@@ -460,6 +461,9 @@ def test_an_update_drains_a_node_or_fails_unless_it_is_forced(nodes: NodeBench) 
     kept = {"name": "kept", "finalizers": ["example.com/kept"]}
     spec = {"nodeName": name, "containers": [{"name": "one", "image": "one"}]}
     ask(nodes, "POST", PODS, {"metadata": kept, "spec": spec})
+    # Of pods of an add-on.
+    budget = {"minAvailable": "100%", "selector": {"matchLabels": {"k8s-app": "kube-dns"}}}
+    ask(nodes, "POST", BUDGETS, {"metadata": {"name": "all"}, "spec": budget})
     nodes.ec2.create_launch_template_version(
         LaunchTemplateId=template["id"],
         SourceVersion="1",
@@ -476,6 +480,7 @@ def test_an_update_drains_a_node_or_fails_unless_it_is_forced(nodes: NodeBench) 
 
     failed = update()
 
+    # The eviction that a budget forbids, again and again, keeps none from others.
     assert disrupted(nodes) == ["EvictionByEvictionAPI"]
     assert [each["errorCode"] for each in failed["errors"]] == ["PodEvictionFailure"]
     assert first["InstanceId"] in [each["InstanceId"] for each in nodes.instances()]

@@ -4,7 +4,7 @@ EKS user guide, "Managed node groups": a node that EC2 may take back is cordoned
 another one is ready in its place, and at once when EC2 says that it takes it; EKS drains nodes when
 it terminates or updates them; where the desired size is reduced, one that is not drained after 15
 minutes is terminated all the same. Kubernetes, "Safely drain a node": pods are evicted, but those
-of DaemonSets.
+of DaemonSets. "API-initiated eviction": what a PodDisruptionBudget forbids now is tried again.
 """
 
 import time
@@ -17,11 +17,13 @@ from embedded_aws.ec2.spot_notices import notice_of
 from embedded_aws.eks.calls import guard
 from embedded_aws.eks.node_machines import Machine
 from embedded_aws.eks.nodegroup_resources import scaling_group_of
-from embedded_aws.kubernetes.client import ApiClient
+from embedded_aws.kubernetes.client import ApiClient, ApiRefusal
 
 _LONGEST_SECONDS = 900
 _PODS_OF = "/api/v1/pods?fieldSelector=spec.nodeName="
 _MERGE = "application/merge-patch+json"
+# Of an eviction: the pod is gone, its budget forbids it, it has several budgets.
+_NOT_NOW = (404, 429, 500)
 
 
 class Drains:
@@ -57,22 +59,25 @@ class Drains:
         for instance_id, machine in machines.items():
             notice = notice_of(machine.instance)
             if instance_id in self._until:
-                is_drained = not self._pods(machine)
-                if is_drained or time.monotonic() > self._until[instance_id]:
-                    let_go(self._call, scaling_group_of(machine.group), instance_id)
-                    with guard:
-                        asked = leaving.pop(instance_id, [])
-                        for then in asked:
-                            # It may stay, and be asked for again.
-                            self._until.pop(instance_id, None)
-                            then(is_drained)
+                pods = self._pods(machine)
+                if pods and time.monotonic() <= self._until[instance_id]:
+                    self._evict(pods)
+                    continue
+                let_go(self._call, scaling_group_of(machine.group), instance_id)
+                with guard:
+                    asked = leaving.pop(instance_id, [])
+                    for then in asked:
+                        # It may stay, and be asked for again.
+                        self._until.pop(instance_id, None)
+                        then(not pods)
             elif (
                 notice.terminate
                 or instance_id in leaving
                 or (notice.rebalance and self._is_one_more(machine, machines))
             ):
-                self._drain(machine)
+                self._cordon(machine)
                 self._until[instance_id] = time.monotonic() + seconds_here(_LONGEST_SECONDS)
+                self._evict(self._pods(machine))
 
     def _forget(self, machines: Mapping[str, Machine]) -> None:
         """Forget nodes that went before they were drained."""
@@ -103,20 +108,29 @@ class Drains:
             not in {each["kind"] for each in pod["metadata"].get("ownerReferences", [])}
         ]
 
-    def _drain(self, machine: Machine) -> None:
-        """Let a node take no more pods, and evict those that are there."""
+    def _cordon(self, machine: Machine) -> None:
+        """Let a node take no more pods."""
         node = f"/api/v1/nodes/{machine.instance.private_dns_name}"
         cordon = {"spec": {"unschedulable": True}}
         self._client.call("PATCH", node, cordon, content_type=_MERGE)
-        for pod in self._pods(machine):
+
+    def _evict(self, pods: list[Row]) -> None:
+        """Evict the pods that are not ending yet, as far as their budgets let it now."""
+        for pod in pods:
             metadata = pod["metadata"]
+            if "deletionTimestamp" in metadata:
+                continue
             eviction = {
                 "apiVersion": "policy/v1",
                 "kind": "Eviction",
                 "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
             }
             path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
-            self._client.call("POST", f"{path}/eviction", eviction)
+            try:
+                self._client.call("POST", f"{path}/eviction", eviction)
+            except ApiRefusal as refusal:
+                if refusal.code not in _NOT_NOW:
+                    raise
 
 
 def drain_first(cluster: Row, instance_id: str, then: Callable[[bool], None]) -> None:
