@@ -6,8 +6,7 @@ Kubernetes version": node groups may be three versions older. API reference, Vpc
 CUSTOMER_ROUTED is never left. From memory: the words. Inferred: the times.
 """
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from embedded_aws.actions import Call, Row
@@ -18,7 +17,7 @@ from embedded_aws.eks.clusters import KEPT, check_unsupported, endpoint_access, 
 from embedded_aws.eks.control_plane_logs import make_log_group
 from embedded_aws.eks.control_planes import control_planes
 from embedded_aws.eks.tables import cluster_of, nodegroups, of_cluster
-from embedded_aws.eks.updates import at_once, start_update
+from embedded_aws.eks.updates import at_once, failed, start_update
 
 _CONFIG_SECONDS, _VERSION_SECONDS = 120, 600
 _MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
@@ -127,6 +126,12 @@ def update_cluster_version(call: Call) -> dict[str, Any]:
     def finish() -> None:
         cluster["version"] = version.name
 
+    def begin(then: Callable[[Row | None], None]) -> None:
+        if planes:
+            planes.update(cluster, version.name, lambda why: then(failed(why) if why else None))
+        else:
+            at_once(then)
+
     update = start_update(
         call,
         cluster,
@@ -134,7 +139,7 @@ def update_cluster_version(call: Call) -> dict[str, Any]:
         "VersionUpdate",
         {"Version": version.name, "PlatformVersion": "eks.1"},
         seconds=_VERSION_SECONDS,
-        begin=partial(planes.update, cluster, version.name) if planes else at_once,
+        begin=begin,
         finish=finish,
     )
     return {"update": update}

@@ -10,6 +10,7 @@ update.
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -120,24 +121,13 @@ def update_nodegroup_version(call: Call) -> dict[str, Any]:
         params |= {"LaunchTemplateName": shown["name"], "LaunchTemplateVersion": shown["version"]}
 
     later_fields["instanceType"] = types[0]
-    errors: list[Row] = []
+    launch = partial(_launch_from, call, group, later_fields, template)
 
-    def finish() -> Row | None:
-        if "leaving" in cluster:
-            return errors[0] if errors else None
-        return _replace_nodes(call, group, {**group, **later_fields}, template)
+    def roll(then: Callable[[Row | None], None]) -> None:
+        _roll(call, group, launch, force=given.get("force", False), then=then)
 
-    def begin(then: Callable[[str], None]) -> None:
-        if "leaving" not in cluster:
-            at_once(then)
-            return
-
-        def end(error: Row | None) -> None:
-            errors.extend([error] if error else [])
-            then("")
-
-        _roll(call, group, later_fields, template, force=given.get("force", False), then=end)
-
+    # Nothing drains the nodes of a cluster without an API server.
+    drains = "ready" in cluster
     update = start_update(
         call,
         group,
@@ -145,8 +135,8 @@ def update_nodegroup_version(call: Call) -> dict[str, Any]:
         "VersionUpdate",
         {name: value for name, value in params.items() if value},
         seconds=_VERSION_SECONDS,
-        finish=finish,
-        begin=begin,
+        finish=(lambda: None) if drains else partial(_replace_nodes, call, group, launch),
+        begin=roll if drains else at_once,
     )
     return {"update": update}
 
@@ -167,27 +157,23 @@ def _scale(call: Call, group: Row, sizes: Mapping[str, int]) -> None:
     )
 
 
-def _roll(
-    call: Call,
-    group: Row,
-    changed: Row,
-    template: Row,
-    *,
-    force: bool,
-    then: Callable[[Row | None], None],
-) -> None:
-    """Launch from the new template from now on, and exchange the nodes, which are drained.
+def _launch_from(call: Call, group: Row, changed: Row, template: Row) -> Callable[[], None]:
+    """Have a node group launch from a new template from now on.
 
     Args:
         call: in whose account and region.
         group: the node group.
         changed: its fields that change.
         template: the new one's data.
-        force: nodes that are not empty in time are terminated.
-        then: called afterwards, with the update's error, which leaves the group as it was, or None.
+
+    Returns:
+        What has it launch as before.
+
+    Raises:
+        ClientError: EC2 or its Auto Scaling group refuses the template, so that nothing changes.
     """
     before = {name: group[name] for name in (*changed, "copyVersion") if name in group}
-    sizes, name = group["scalingConfig"], group["copyName"]
+    name = group["copyName"]
     data = nodegroup_templates.copy_of(
         call,
         {**group, **changed},
@@ -197,80 +183,104 @@ def _roll(
         profile=name,
     )
     autoscaling = client("autoscaling", account=call.account, region=call.region)
-    scaling_group = nodegroup_resources.scaling_group_of(group)
 
-    def launch_from(version: str) -> None:
+    def use(version: str, fields: Row) -> None:
         autoscaling.update_auto_scaling_group(
-            AutoScalingGroupName=scaling_group, **nodegroup_resources.launched_from(group, version)
+            AutoScalingGroupName=nodegroup_resources.scaling_group_of(group),
+            **nodegroup_resources.launched_from(group, version),
         )
+        group.update({**fields, "copyVersion": version, "modifiedAt": datetime.now(UTC)})
+
+    use(nodegroup_resources.put_template(call, name, group, data), changed)
+    return partial(use, before["copyVersion"], before)
+
+
+def _scale_up(call: Call, group: Row) -> None:
+    """Have one more node, which may be more than the group's maximum."""
+    sizes = group["scalingConfig"]
+    larger = {"maxSize": sizes["maxSize"] + 1, "desiredSize": sizes["desiredSize"] + 1}
+    _scale(call, group, {**sizes, **larger})
+
+
+def _launches_first(group: Row) -> bool:
+    return bool(group["updateConfig"].get("updateStrategy", "DEFAULT") == "DEFAULT")
+
+
+def _roll(
+    call: Call,
+    group: Row,
+    launch: Callable[[], Callable[[], None]],
+    *,
+    force: bool,
+    then: Callable[[Row | None], None],
+) -> None:
+    """Launch from the new template from now on, and exchange the nodes, which are drained.
+
+    Args:
+        call: in whose account and region.
+        group: the node group.
+        launch: as `_launch_from`.
+        force: nodes that are not empty in time are terminated.
+        then: called afterwards, with the update's error, which leaves the group as it was, or None.
+    """
+    first, wanted = _launches_first(group), group["scalingConfig"]["desiredSize"]
 
     def end(error: Row | None) -> None:
         if error:
-            group.update(before)
-            launch_from(before["copyVersion"])
-        if more:
-            _scale(call, group, sizes)
+            revert()
+        if first:
+            _scale(call, group, group["scalingConfig"])
         then(error)
 
-    more = int(group["updateConfig"].get("updateStrategy", "DEFAULT") == "DEFAULT")
+    # Before the template changes, with which the nodes that are there might not be any.
+    roll = Roll(call, group, wanted=wanted + first, force=force, then=end)
     try:
-        version = nodegroup_resources.put_template(call, name, group, data)
-        launch_from(version)
+        revert = launch()
     except ClientError as error:
-        more = 0
-        then(_error(error.response["Error"]["Message"], [scaling_group]))
+        then(_refused(group, error))
         return
-    roll = Roll(call, group, wanted=sizes["desiredSize"] + more, force=force, then=end)
-    group.update({**changed, "copyVersion": version, "modifiedAt": datetime.now(UTC)})
-    if more:
-        larger = {"maxSize": sizes["maxSize"] + 1, "desiredSize": sizes["desiredSize"] + 1}
-        _scale(call, group, {**sizes, **larger})
+    if first:
+        _scale_up(call, group)
     roll.go_on()
 
 
-def _replace_nodes(call: Call, group: Row, updated: Row, template: Row) -> Row | None:
+def _replace_nodes(call: Call, group: Row, launch: Callable[[], Callable[[], None]]) -> Row | None:
     """Launch from the new template from now on, and exchange the nodes.
+
+    Args:
+        call: in whose account and region.
+        group: the node group.
+        launch: as `_launch_from`.
 
     Returns:
         The update's error if new nodes do not join, which leaves the group as it was.
     """
-    before, sizes = dict(group), group["scalingConfig"]
     old = nodes_of(call, group)
-    cluster, name = cluster_of(call, group["clusterName"]), group["copyName"]
-    data = nodegroup_templates.copy_of(
-        call, updated, cluster, template, instance_type=updated["instanceType"], profile=name
-    )
-    autoscaling = client("autoscaling", account=call.account, region=call.region)
-    scaling_group = nodegroup_resources.scaling_group_of(group)
-
-    def launch_from(version: str) -> None:
-        autoscaling.update_auto_scaling_group(
-            AutoScalingGroupName=scaling_group,
-            **nodegroup_resources.launched_from(group, version),
-        )
-
     try:
-        version = nodegroup_resources.put_template(call, name, group, data)
-        launch_from(version)
+        revert = launch()
     except ClientError as error:
-        return _error(error.response["Error"]["Message"], [scaling_group])
-    group.update({**updated, "copyVersion": version, "modifiedAt": datetime.now(UTC)})
-    first = group["updateConfig"].get("updateStrategy", "DEFAULT") == "DEFAULT" and old
+        return _refused(group, error)
+    first = _launches_first(group) and old
     if first:
-        more = {**sizes, "maxSize": sizes["maxSize"] + 1, "desiredSize": sizes["desiredSize"] + 1}
-        _scale(call, group, more)
+        _scale_up(call, group)
     ready = len(nodes_of(call, group)) > len(old) or not first
     if ready:
+        autoscaling = client("autoscaling", account=call.account, region=call.region)
         for instance in old:
             autoscaling.terminate_instance_in_auto_scaling_group(
                 InstanceId=instance, ShouldDecrementDesiredCapacity=False
             )
         ready = not (old and issues_of(call, group))
     if not ready:
-        group.update(before)
-        launch_from(before["copyVersion"])
-    _scale(call, group, sizes)
+        revert()
+    _scale(call, group, group["scalingConfig"])
     return None if ready else _error(_NOT_JOINING.format(group["nodegroupName"]), old)
+
+
+def _refused(group: Row, error: ClientError) -> Row:
+    """Return the update's error where a template is refused."""
+    scaling_group = nodegroup_resources.scaling_group_of(group)
+    return _error(error.response["Error"]["Message"], [scaling_group])
 
 
 def _error(message: str, ids: list[str]) -> Row:

@@ -19,9 +19,14 @@ from embedded_aws.eks.tables import addons, cluster_of, nodegroups, of_cluster
 _updates = table("eks", "updates")
 
 
-def at_once(then: Callable[[str], None]) -> None:
+def at_once(then: Callable[[Row | None], None]) -> None:
     """Begin an update that takes no time on this machine."""
-    then("")
+    then(None)
+
+
+def failed(message: str) -> Row:
+    """Return the error of an update that failed."""
+    return {"errorCode": "Unknown", "errorMessage": message, "resourceIds": []}
 
 
 def start_update(
@@ -33,7 +38,7 @@ def start_update(
     *,
     seconds: float,
     finish: Callable[[], Row | None],
-    begin: Callable[[Callable[[str], None]], None] = at_once,
+    begin: Callable[[Callable[[Row | None], None]], None] = at_once,
 ) -> Row:
     """Start an update and return it as DescribeUpdate does.
 
@@ -46,7 +51,7 @@ def start_update(
         seconds: how long it takes.
         finish: what it does at its end; it returns the error of an update that failed.
         begin: what takes its time on this machine before that. It calls its argument afterwards,
-            with what went wrong or an empty text.
+            with the error of an update that failed, or None.
     """
     if row["status"] == "UPDATING":
         raise in_use(f"Cannot update because {arn} currently has an update in progress")
@@ -63,9 +68,9 @@ def start_update(
         "of": arn,
     }
 
-    def end(failure: str) -> None:
+    def end(failure: Row | None) -> None:
         row["status"] = before
-        error = _failed(failure) if failure else finish()
+        error = failure or finish()
         update["errors"] = [error] if error else []
         update["status"] = "Failed" if error else "Successful"
 
@@ -105,10 +110,6 @@ def _updated(call: Call) -> str:
                     return str(row[arn])
             raise not_found(f"No {what} found for name: {wanted}.")
     return str(cluster["arn"])
-
-
-def _failed(message: str) -> Row:
-    return {"errorCode": "Unknown", "errorMessage": message, "resourceIds": []}
 
 
 def _described(update: Row) -> Row:
