@@ -60,12 +60,14 @@ class BlockScaledowns:
         group["scalingConfig"] = {**group["scalingConfig"], "minSize": 0, "desiredSize": 0}
         name = scaling_group_of(group)
         autoscaling = client("autoscaling", account=self._call.account, region=self._call.region)
-        autoscaling.update_auto_scaling_group(AutoScalingGroupName=name, MinSize=0)
         own = [
             each
             for each, machine in machines.items()
             if machine.group["nodegroupArn"] == group["nodegroupArn"]
         ]
+        # Nodes stay until they are drained.
+        sizes = {"MinSize": 0, **({} if own else {"DesiredCapacity": 0})}
+        autoscaling.update_auto_scaling_group(AutoScalingGroupName=name, **sizes)
         left = set(own)
         for instance_id in own:
             drain_first(self._cluster, instance_id, self._ending(name, instance_id, left))
