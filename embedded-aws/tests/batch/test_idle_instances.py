@@ -35,8 +35,13 @@ def delete(bench: JobBench) -> None:
     if queues:
         bench.batch.update_job_queue(jobQueue=bench.name, state="DISABLED")
         bench.batch.delete_job_queue(jobQueue=bench.name)
-        update(bench, state="DISABLED")
-        bench.batch.delete_compute_environment(computeEnvironment=bench.name)
+        remove(bench)
+
+
+def remove(bench: JobBench) -> None:
+    """Delete the environment, which no queue has."""
+    update(bench, state="DISABLED")
+    bench.batch.delete_compute_environment(computeEnvironment=bench.name)
 
 
 def update(bench: JobBench, **changes: Any) -> None:
@@ -266,12 +271,24 @@ def test_an_instance_of_an_environment_that_is_deleted_ends_with_its_job(
     # It may be deleted once no queue has it.
     order = [{"order": 1, "computeEnvironment": make().name}]
     bench.batch.update_job_queue(jobQueue=bench.name, computeEnvironmentOrder=order)
-    update(bench, state="DISABLED")
-    bench.batch.delete_compute_environment(computeEnvironment=bench.name)
+    [deleted] = bench.batch.describe_compute_environments(computeEnvironments=[bench.name])[
+        ENVIRONMENTS
+    ]
+    remove(bench)
     assert len(there(bench)) == 1
+    # Another one of its name has none of its instances.
+    bench.batch.create_compute_environment(
+        computeEnvironmentName=bench.name,
+        type="MANAGED",
+        computeResources={**deleted["computeResources"], "minvCpus": 0, "desiredvCpus": 0},
+    )
+    assert desired(bench) == 0
+    remove(bench)
+    assert [len(each["Instances"]) for each in bench.groups()] == [1]
     bench.batch.terminate_job(jobId=job, reason="the test is over")
 
     until(lambda: not there(bench), "no instance")
+    until(lambda: not bench.groups(), "no group")
     bench.batch.update_job_queue(jobQueue=bench.name, state="DISABLED")
     bench.batch.delete_job_queue(jobQueue=bench.name)
 

@@ -64,7 +64,8 @@ class Group:
         members: its instances, oldest first.
         tags: by key, as DescribeAutoScalingGroups shows them.
         suspended: its suspended processes.
-        owner: ARN of the compute environment of AWS Batch that launches its instances, if one does.
+        owner: UUID of the compute environment of AWS Batch that launches its instances, if one
+            does.
         drains: another service drains an instance that is replaced, before it ends.
         refused_by: EC2's error code of the newest launch that failed; activities do not show it.
     """

@@ -20,7 +20,7 @@ from embedded_aws.batch.compute_resources import (
     check_compute_resources,
     default_image_type,
 )
-from embedded_aws.batch.node_groups import delete_group, members_of
+from embedded_aws.batch.node_groups import delete_unused, members_of
 from embedded_aws.batch.refusals import check_name, refuse
 from embedded_aws.batch.scheduler import HEALTHY
 from embedded_aws.batch.service import scheduler
@@ -154,7 +154,7 @@ def delete_compute_environment(call: Call) -> dict[str, Any]:
         running.idle.delete(call, environment)
     del tables.compute_environments(call)[arn]
     call.backend("ecs").delete_cluster(environment["ecsClusterArn"])
-    delete_group(call, environment)
+    delete_unused(call, environment)
     return {}
 
 

@@ -3,8 +3,9 @@
 Batch user guide, "Managed compute environments": AWS Batch makes Auto Scaling groups in the account
 and changes them itself; what users change there is not supported. Inferred: their name,
 ENVIRONMENT-asg-UUID, from AWS's messages that users quote; here there is one for each environment,
-from its first launch on, whose desired capacity is that of the instances that it has. From memory:
-the tag AWSBatchServiceTag; the causes of its activities.
+from its first launch on, whose desired capacity is that of the instances that it has; it goes with
+the last of them once the environment is deleted. From memory: the tag AWSBatchServiceTag; the
+causes of its activities.
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from embedded_aws.autoscaling.convergence import DIFFERENCE, record_end
 from embedded_aws.autoscaling.group import Group, Member, groups, guard
 from embedded_aws.autoscaling.groups import new_fields
 from embedded_aws.autoscaling.tags import put
+from embedded_aws.batch import tables
 from embedded_aws.ec2.subnets import subnet_of
 
 # Batch's tag of what it makes in an account.
@@ -30,7 +32,7 @@ def group_of(call: Call, environment: Row) -> Group:
     resources = environment["computeResources"]
     with guard:
         for group in groups(call).values():
-            if group.owner == environment["computeEnvironmentArn"]:
+            if group.owner == environment["uuid"]:
                 break
         else:
             name = f"{environment['computeEnvironmentName']}-asg-{mock_random.uuid4()}"
@@ -38,7 +40,7 @@ def group_of(call: Call, environment: Row) -> Group:
             group = Group(
                 call=call,
                 fields={**new_fields(call, name), **sizes},
-                owner=environment["computeEnvironmentArn"],
+                owner=environment["uuid"],
             )
             groups(call)[name] = group
         zones = {subnet_of(call, each).availability_zone for each in resources["subnets"]}
@@ -111,21 +113,23 @@ def add_member(group: Group, cause: str, launched: Row, subnet: Any) -> None:
         _follow_members(group)
 
 
-def remove_members(group: Group, instance_ids: Sequence[str]) -> None:
-    """Record that instances are terminated, which leave the group."""
+def remove_members(call: Call, environment: Row, instance_ids: Sequence[str]) -> None:
+    """Record that instances of an environment are terminated, which leave its group."""
     with guard:
-        leaving = [member for member in group.members if member.instance_id in instance_ids]
-        rest = [member for member in group.members if member not in leaving]
-        for member in leaving:
-            sentences = [
-                _request(group, len(rest)),
-                f"an instance was taken out of service {DIFFERENCE}, shrinking the capacity from "
-                f"{len(group.members)} to {len(rest)}.",
-                f"instance {member.instance_id} was selected for termination.",
-            ]
-            record_end(group, member, "  ".join(map(at_this_time, sentences)))
-        group.members = rest
-        _follow_members(group)
+        for group in _groups_of(call, environment):
+            leaving = [member for member in group.members if member.instance_id in instance_ids]
+            rest = [member for member in group.members if member not in leaving]
+            for member in leaving:
+                sentences = [
+                    _request(group, len(rest)),
+                    f"an instance was taken out of service {DIFFERENCE}, shrinking the capacity "
+                    f"from {len(group.members)} to {len(rest)}.",
+                    f"instance {member.instance_id} was selected for termination.",
+                ]
+                record_end(group, member, "  ".join(map(at_this_time, sentences)))
+            group.members = rest
+            _follow_members(group)
+        delete_unused(call, environment)
 
 
 def members_of(call: Call, environment: Row) -> list[Member]:
@@ -134,21 +138,22 @@ def members_of(call: Call, environment: Row) -> list[Member]:
     Who counts them holds the guard of Batch's tables, for which an instance waits that ends; and
     another group, whose guard is this one, may be ending one.
     """
-    owner = environment["computeEnvironmentArn"]
-    return [
-        member
-        for group in groups(call).values()
-        if group.owner == owner
-        for member in list(group.members)
-    ]
+    return [member for group in _groups_of(call, environment) for member in list(group.members)]
 
 
-def delete_group(call: Call, environment: Row) -> None:
-    """Delete an environment's group, which has no instances any more."""
+def delete_unused(call: Call, environment: Row) -> None:
+    """Delete the group of an environment that is deleted, unless it still has instances."""
     with guard:
-        owner = environment["computeEnvironmentArn"]
-        for name in [name for name, group in groups(call).items() if group.owner == owner]:
-            del groups(call)[name]
+        if environment in tables.compute_environments(call).values():
+            return
+        for group in _groups_of(call, environment):
+            if not group.members:
+                del groups(call)[group.name]
+
+
+def _groups_of(call: Call, environment: Row) -> list[Group]:
+    """Return an environment's group, or nothing before its first launch."""
+    return [each for each in groups(call).values() if each.owner == environment["uuid"]]
 
 
 def _request(group: Group, wanted: int) -> str:

@@ -314,4 +314,4 @@ def terminate(call: Call, environment: Row, instances: Sequence[Any]) -> None:
     ids = [instance.id for instance in instances]
     ec2 = client("ec2", account=call.account, region=call.region)
     ec2.terminate_instances(InstanceIds=ids)
-    node_groups.remove_members(node_groups.group_of(call, environment), ids)
+    node_groups.remove_members(call, environment, ids)
