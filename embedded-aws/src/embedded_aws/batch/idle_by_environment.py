@@ -12,7 +12,8 @@ from embedded_aws.batch.idle_instances import IdleInstances
 class IdleByEnvironment:
     """The instances without a job, by compute environment.
 
-    Whoever calls holds the tables' guard, but for `delete` and `give_back`, which end instances.
+    Whoever calls holds the tables' guard, but for `keep_minimum`, and for `delete` and `give_back`,
+    which end instances.
 
     Args:
         placing: says whether instances of an environment are being launched for a job.
@@ -41,7 +42,8 @@ class IdleByEnvironment:
     def keep_minimum(self, call: Call, environment: Row) -> None:
         """Launch what an environment's minimum lacks, and end what is too many."""
         if _has_instances(environment):
-            self.of(call, environment).settle_soon()
+            with tables.guard:
+                self.of(call, environment).settle_soon()
 
     def delete(self, call: Call, environment: Row) -> None:
         """End those of an environment that is deleted, and launch no others."""
@@ -67,7 +69,8 @@ class IdleByEnvironment:
     def try_again(self) -> None:
         """Try launches again that failed."""
         for idle in self._found.values():
-            idle.settle_soon()
+            if not idle.deleted:
+                idle.settle_soon()
 
     def ended(self, instance_id: str) -> None:
         """Replace an instance that has ended, if it had no job and the minimum wants it."""
