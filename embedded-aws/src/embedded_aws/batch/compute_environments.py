@@ -21,10 +21,10 @@ from embedded_aws.batch.compute_resources import (
     default_image_type,
 )
 from embedded_aws.batch.node_groups import delete_unused, members_of
+from embedded_aws.batch.node_instances import vcpus_of
 from embedded_aws.batch.refusals import check_name, refuse
 from embedded_aws.batch.scheduler import HEALTHY
 from embedded_aws.batch.service import scheduler
-from embedded_aws.ec2.instance_types import require
 from embedded_aws.iam.roles import role_exists
 
 # A compute environment, as DescribeComputeEnvironments returns it.
@@ -167,8 +167,7 @@ def _with_desired(call: Call, environment: Environment) -> Environment:
     resources = environment.get("computeResources", {})
     if scheduler() is None or resources.get("type") not in EC2_TYPES:
         return environment
-    types = (require(each.facts["InstanceType"]) for each in members_of(call, environment))
-    vcpus = sum(record["VCpuInfo"]["DefaultVCpus"] for record in types)
+    vcpus = sum(vcpus_of(each.instance) for each in members_of(call, environment))
     desired = max(resources["minvCpus"], vcpus)
     return {**environment, "computeResources": {**resources, "desiredvCpus": desired}}
 

@@ -185,12 +185,10 @@ class IdleInstances:
 
     def _running(self) -> int:
         """Return the vCPUs of all instances that the environment has, with jobs or without."""
-        ec2 = self._call.backend("ec2")
-        ids = {each.instance_id for each in members_of(self._call, self._environment)}
         return sum(
-            vcpus_of(each)
-            for each in ec2.all_instances()
-            if each.id in ids and each.state in _THERE and each not in self._leaving
+            vcpus_of(each.instance)
+            for each in members_of(self._call, self._environment)
+            if each.state in _THERE and each.instance not in self._leaving
         )
 
     def _choose_surplus(self) -> None:
