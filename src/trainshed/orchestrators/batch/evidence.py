@@ -1,8 +1,7 @@
 """What AWS says about a job of AWS Batch and about what it needs."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 from trainshed.account.capacity_reservations import (
     CapacityReservation,
@@ -19,6 +18,12 @@ from trainshed.jobs.why.evidence import Environment, Evidence, FailedLaunch, Ins
 from trainshed.jobs.why.questions import Questions
 from trainshed.orchestrators.batch.container_instances import container_instances
 from trainshed.orchestrators.batch.described_job import STARTED
+from trainshed.orchestrators.batch.queue_environments import (
+    Described,
+    find_queue,
+    group_beginnings,
+    queue_environments,
+)
 from trainshed.prices import Price, Purchase, instance_item, load_prices
 
 # Auto Scaling tries a launch again and again; the newest tell.
@@ -42,15 +47,18 @@ def gather(
         questions: ask them, and note what AWS refuses.
     """
     ask, job = questions.ask, evidence.job
-    no_queue: tuple[Queue | None, tuple[str, ...]] = (None, ())
-    no_environments: tuple[Environment, ...] = ()
-    described, order = ask(lambda: _queue(region, queue), no_queue)
-    environments = ask(lambda: _environments(region, order), no_environments)
+    no_queue: Described = {}
+    no_environments: tuple[Described, ...] = ()
+    described = ask(lambda: find_queue(region, queue), no_queue)
+    environments = [
+        _environment(each)
+        for each in ask(lambda: queue_environments(region, described), no_environments)
+    ]
     others = [each for each in unfinished if each.job_id != job.job_id]
     return replace(
         evidence,
-        queue=described,
-        environments=environments,
+        queue=_queue(described) if described else None,
+        environments=tuple(environments),
         placed=tuple(each for each in others if each.status in STARTED),
         # A queue places its jobs first in, first out.
         ahead=tuple(
@@ -68,44 +76,24 @@ def gather(
     )
 
 
-def _queue(region: Region, arn: str) -> tuple[Queue | None, tuple[str, ...]]:
-    """Return a queue, and the ARNs of its compute environments in order."""
-    for each in region.pages("batch", "describe_job_queues", "jobQueues", jobQueues=[arn]):
-        order = sorted(each["computeEnvironmentOrder"], key=lambda entry: int(entry["order"]))
-        queue = Queue(
-            name=each["jobQueueName"],
-            state=each["state"],
-            status=each.get("status", "VALID"),
-            reason=each.get("statusReason", ""),
-            capacity_wait_seconds=next(
-                (
-                    limit["maxTimeSeconds"]
-                    for limit in each.get("jobStateTimeLimitActions", ())
-                    if limit["reason"] == "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"
-                ),
-                None,
+def _queue(each: Described) -> Queue:
+    return Queue(
+        name=each["jobQueueName"],
+        state=each["state"],
+        status=each.get("status", "VALID"),
+        reason=each.get("statusReason", ""),
+        capacity_wait_seconds=next(
+            (
+                limit["maxTimeSeconds"]
+                for limit in each.get("jobStateTimeLimitActions", ())
+                if limit["reason"] == "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"
             ),
-        )
-        return queue, tuple(entry["computeEnvironment"] for entry in order)
-    return None, ()
+            None,
+        ),
+    )
 
 
-def _environments(region: Region, arns: tuple[str, ...]) -> tuple[Environment, ...]:
-    if not arns:
-        return ()
-    found = {
-        each["computeEnvironmentArn"]: _environment(each)
-        for each in region.pages(
-            "batch",
-            "describe_compute_environments",
-            "computeEnvironments",
-            computeEnvironments=list(arns),
-        )
-    }
-    return tuple(found[arn] for arn in arns if arn in found)
-
-
-def _environment(each: Mapping[str, Any]) -> Environment:
+def _environment(each: Described) -> Environment:
     resources = each.get("computeResources", {})
     template = resources.get("launchTemplate")
     return Environment(
@@ -135,12 +123,11 @@ def _node_price(region: Region, environments: Iterable[Environment]) -> Price | 
 def _failed_launches(
     region: Region, environments: Iterable[Environment], job: Job
 ) -> Iterator[FailedLaunch]:
-    # AWS Batch calls an environment's groups ENVIRONMENT-asg-UUID.
-    prefixes = tuple(f"{each.name}-asg-" for each in environments)
+    beginnings = group_beginnings(each.name for each in environments)
     groups = [
         each["AutoScalingGroupName"]
         for each in region.pages("autoscaling", "describe_auto_scaling_groups", "AutoScalingGroups")
-        if prefixes and each["AutoScalingGroupName"].startswith(prefixes)
+        if each["AutoScalingGroupName"].startswith(beginnings)
     ]
     for group in groups:
         activities = region.call(

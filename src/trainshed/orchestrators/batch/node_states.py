@@ -8,7 +8,12 @@ from trainshed.catalogue import lookup
 from trainshed.jobs.node_states import NodeStates
 from trainshed.jobs.why.questions import Questions
 from trainshed.orchestrators.batch.container_instances import ContainerInstance, container_instances
-from trainshed.orchestrators.batch.queue_environments import Described, queue_environments
+from trainshed.orchestrators.batch.queue_environments import (
+    Described,
+    find_queue,
+    group_beginnings,
+    queue_environments,
+)
 
 
 def kept_nodes(region: Region, outputs: Mapping[str, str]) -> int | None:
@@ -18,7 +23,7 @@ def kept_nodes(region: Region, outputs: Mapping[str, str]) -> int | None:
         region: the cluster's.
         outputs: of its stack.
     """
-    environments = queue_environments(region, outputs["JobQueue"])[1]
+    environments = queue_environments(region, find_queue(region, outputs["JobQueue"]))
     return sum(_nodes(each, "minvCpus") for each in environments) if environments else None
 
 
@@ -33,12 +38,13 @@ def look(
         outputs: of its stack.
         questions: ask them, and note what AWS refuses.
     """
-    nothing: tuple[Described, tuple[Described, ...]] = ({}, ())
-    queue, environments = questions.ask(
-        lambda: queue_environments(region, outputs["JobQueue"]), nothing
-    )
-    no_instances: tuple[ContainerInstance, ...] | None = None
-    instances = questions.ask(lambda: _instances(region, environments), no_instances)
+    no_queue: Described = {}
+    queue = questions.ask(lambda: find_queue(region, outputs["JobQueue"]), no_queue)
+    no_environments: tuple[Described, ...] = ()
+    environments = questions.ask(lambda: queue_environments(region, queue), no_environments)
+    instances: tuple[ContainerInstance, ...] | None = None
+    if environments:
+        instances = questions.ask(lambda: _instances(region, environments), instances)
     no_groups: tuple[ScalingGroup, ...] = ()
     groups = questions.ask(lambda: _groups(region, environments), no_groups)
     return NodeStates(
@@ -83,9 +89,8 @@ def _instances(region: Region, environments: Iterable[Described]) -> tuple[Conta
 
 
 def _groups(region: Region, environments: Iterable[Described]) -> tuple[ScalingGroup, ...]:
-    # AWS Batch calls an environment's groups ENVIRONMENT-asg-UUID.
-    beginnings = [f"{each['computeEnvironmentName']}-asg-" for each in environments]
-    return groups_that_begin(region, *beginnings)
+    names = (each["computeEnvironmentName"] for each in environments)
+    return groups_that_begin(region, *group_beginnings(names))
 
 
 def _problems(what: str, name: str, described: Iterable[Described]) -> Iterator[str]:

@@ -14,7 +14,11 @@ from trainshed.aws import Region
 from trainshed.errors import Failure
 from trainshed.jobs.nodes import Node
 from trainshed.orchestrators.batch.container_instances import ContainerInstance, container_instances
-from trainshed.orchestrators.batch.queue_environments import Described, queue_environments
+from trainshed.orchestrators.batch.queue_environments import (
+    Described,
+    find_queue,
+    queue_environments,
+)
 
 
 def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> "BatchNodeControl":
@@ -114,4 +118,4 @@ class BatchNodeControl:
         return next((each for each in found if each.instance_id == node.instance_id), None)
 
     def _environments(self) -> tuple[Described, ...]:
-        return queue_environments(self.region, self.queue)[1]
+        return queue_environments(self.region, find_queue(self.region, self.queue))

@@ -1,0 +1,46 @@
+"""Nodes of AWS Batch, by the job queue and the compute environments of a cluster."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainshed.aws import Region
+from trainshed.jobs.why.questions import Questions
+from trainshed.orchestrators.batch import node_states
+from trainshed.orchestrators.batch.repair import connect
+
+OUTPUTS = {"JobQueue": "arn:queue", "ComputeEnvironment": "arn:nodes"}
+
+
+class Batch(Region):
+    """A region with compute environments, of which the job queue has the first.
+
+    Args:
+        environments: as AWS Batch describes them; the queue is gone when there are none.
+    """
+
+    def __init__(self, *environments: dict[str, Any]) -> None:
+        super().__init__("us-west-2")
+        self._environments = environments
+
+    def pages(self, service: str, operation: str, key: str, **params: Any) -> Iterator[Any]:
+        match operation:
+            case "describe_job_queues":
+                order = [{"order": 1, "computeEnvironment": "arn:nodes"}]
+                if self._environments:
+                    yield {"jobQueueName": "queue", "computeEnvironmentOrder": order}
+            case "describe_compute_environments":
+                names = params.get("computeEnvironments")
+                for each in self._environments:
+                    if names is None or each["computeEnvironmentArn"] in names:
+                        yield each
+
+
+def test_of_a_queue_that_is_gone_nothing_is_known() -> None:
+    questions = Questions()
+
+    found = node_states.look(Batch(), "Train", OUTPUTS, questions)
+
+    assert (found.wanted, found.reached) == (None, None)
+    assert questions.refusals == []
+    assert node_states.kept_nodes(Batch(), OUTPUTS) is None
+    assert connect(Batch(), "Train", OUTPUTS).why_no_launch() is None
