@@ -200,6 +200,14 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
         "039",
         "/scratch/a has no space left",
     ),
+    "a file in the folder of the job": (
+        replace(
+            failed(ending(1)),
+            printed=printed("dd: error writing \u2018out/model.bin\u2019: No space left on device"),
+        ),
+        "039",
+        "out/model.bin has no space left",
+    ),
     "no space, somewhere": (
         replace(failed(ending(1)), printed=printed("tar: write error: No space left on device")),
         "039",
@@ -226,6 +234,42 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
         ),
         "040",
         "node 1 (10.20.0.12) lacks devices: 7 of 8 efa devices are on the PCI bus",
+    ),
+    "a device that the only node lost": (
+        replace(
+            failed(ending(197)),
+            printed=printed(
+                "trainshed-launch: this node lost a device while the command ran: 7 of 8 efa "
+                "devices are on the PCI bus; i-1 powers off",
+            ),
+        ),
+        "040",
+        "node 0 lost devices while the command ran: 7 of 8 efa devices are on the PCI bus",
+    ),
+    "a device that a child node says it lost": (
+        replace(
+            failed(ending(197)),
+            printed=replace(
+                printed(
+                    "trainshed-launch: ERROR: this node lost a device while the command ran: 7 of "
+                    "8 efa devices are on the PCI bus; i-1 powers off",
+                ),
+                node=1,
+            ),
+        ),
+        "040",
+        "node 1 lost devices while the command ran: 7 of 8 efa devices are on the PCI bus",
+    ),
+    "a device that the main node lacks": (
+        replace(
+            failed(ending(197)),
+            printed=printed(
+                "trainshed-launch: ERROR: this node takes no part: 7 of 8 efa devices are on the "
+                "PCI bus; i-1 powers off",
+            ),
+        ),
+        "040",
+        "node 0 lacks devices: 7 of 8 efa devices are on the PCI bus",
     ),
     "pulling the image": (
         running(started_at=NOW - 5 * MINUTE, nodes=(node(), node(1, pulls_image=True))),
@@ -683,9 +727,13 @@ def test_a_cause_is_named_by_one_rule() -> None:
     assert set(FIRES) - alone <= {
         "a checkpoint that does not fit",
         "a shell that cannot write",
+        "a file in the folder of the job",
         "no space, somewhere",
         "a device that is lost",
         "a device that is missing",
+        "a device that the only node lost",
+        "a device that a child node says it lost",
+        "a device that the main node lacks",
         "no command",
         "out of memory",
         "nodes that wait for others",

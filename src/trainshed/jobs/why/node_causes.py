@@ -10,12 +10,14 @@ from trainshed.jobs.why.judging import jobs
 
 # errno(3), ENOSPC and EDQUOT; Python, shells and dd name the file after or before them.
 _FULL = re.compile(
-    r"(?:'?(?P<before>/[^\s:']+)'?: )?(?:No space left on device|Disk quota exceeded)"
+    r"(?:(?P<before>['\u2018][^'\u2019]+['\u2019]|(?<!\S)/[^\s:]+): )?"
+    r"(?:No space left on device|Disk quota exceeded)"
     r"(?:: '(?P<after>[^']+)')?"
 )
 # trainshed-launch.
-_LOST = re.compile(r"(?P<node>\S.*) lost a device while the command ran: (?P<what>.*)")
-_LACKS = re.compile(r"(?P<node>node \d+ \([^)]*\)) takes no part: (?P<what>.*)")
+_NODE = r"(?P<node>this node|node \d+ \([^)]*\))"
+_LOST = re.compile(rf"{_NODE} lost a device while the command ran: (?P<what>.*)")
+_LACKS = re.compile(rf"{_NODE} takes no part: (?P<what>.*)")
 
 
 @rule(
@@ -32,10 +34,10 @@ full storage target is enough, for files that are on it alone.
 )
 def full_storage(evidence: Evidence) -> Iterator[Violation]:
     """A job that cannot write its checkpoint fails, and each attempt does."""
-    for found in _last(evidence, _FULL):
-        path = found["after"] or found["before"]
+    for _, found in _last(evidence, _FULL):
+        path = found["after"] or (found["before"] or "a file system").strip("'\u2018\u2019")
         yield Violation(
-            message=f"{path or 'a file system'} has no space left",
+            message=f"{path} has no space left",
             remedy="see which one is full, on a node: df -h, and on Lustre lfs df -h; delete old "
             "checkpoints, or raise storage.lustre.capacity_gib or storage.openzfs.capacity_gib in "
             "the cluster file and deploy, which takes effect while they are used",
@@ -57,8 +59,8 @@ The node powers off and is replaced, where the AMI is ours; in a reservation it 
 def lost_device(evidence: Evidence) -> Iterator[Violation]:
     """A node that lacks a device ends the job on all nodes."""
     for pattern, what in ((_LOST, "lost devices while the command ran"), (_LACKS, "lacks devices")):
-        for found in _last(evidence, pattern):
-            node = found["node"].removeprefix("trainshed-launch: ")
+        for index, found in _last(evidence, pattern):
+            node = found["node"].replace("this node", f"node {index}")
             yield Violation(
                 message=f"{node} {what}: {found['what'].partition(';')[0]}",
                 remedy=f"the whole line: trainshed job logs {evidence.job.job_id}; if every node "
@@ -66,9 +68,12 @@ def lost_device(evidence: Evidence) -> Iterator[Violation]:
             )
 
 
-def _last(evidence: Evidence, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """Yield the last line of a job that did not succeed in which a pattern is, if there is one."""
+def _last(evidence: Evidence, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield the last line of a job that did not succeed in which a pattern is, if there is one.
+
+    Before it comes the index of the node that printed it.
+    """
     printed, job = evidence.printed, evidence.job
     if printed and job.attempts and job.state is not JobState.SUCCEEDED:
         found = (pattern.search(line) for line in reversed(printed.lines))
-        yield from [match for match in found if match][:1]
+        yield from [(printed.node, match) for match in found if match][:1]
