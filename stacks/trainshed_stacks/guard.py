@@ -2,7 +2,14 @@
 
 import aws_cdk as cdk
 
-from trainshed.guard.outputs import EXPIRES_OUTPUT, HOURS_OUTPUT, IDLE_OUTPUT, START_OUTPUT, TIME
+from trainshed.guard.outputs import (
+    ENDED_AT_EXPIRY,
+    EXPIRES_OUTPUT,
+    HOURS_OUTPUT,
+    IDLE_OUTPUT,
+    START_OUTPUT,
+    TIME,
+)
 from trainshed.plan import ClusterPlan
 from trainshed_constructs import ClusterBudget, IdleNodes, JobEnder, NodeSchedules
 from trainshed_constructs.guard.node_switch import NodeSwitch
@@ -79,7 +86,7 @@ def _add_schedules(
                 "JobEnd",
                 cluster=plan.name,
                 queue_arn=queue_arn,
-                reason=f"guard.expires of {plan.name} was {guard.expires_at:%Y-%m-%d %H:%M} UTC: "
+                reason=f"{ENDED_AT_EXPIRY}{plan.name} was {guard.expires_at:%Y-%m-%d %H:%M} UTC: "
                 "its nodes are stopped",
             )
             schedules.end_jobs(guard.expires_at, ender.function)

@@ -11,7 +11,7 @@ from trainshed.account.capacity_reservations import CapacityReservation
 from trainshed.account.quotas import AppliedQuota
 from trainshed.aws import AwsRefusal
 from trainshed.catalogue import lookup
-from trainshed.guard.outputs import Stopped
+from trainshed.guard.outputs import ENDED_AT_EXPIRY, Stopped
 from trainshed.jobs.model import EndCause, Ending, Job, JobNode, JobState, ListedJob
 from trainshed.jobs.scheduler import Scheduler, scheduler_of
 from trainshed.jobs.why.evidence import (
@@ -573,6 +573,19 @@ FIRES: dict[str, tuple[Evidence, str, str]] = {
         "038",
         "it is outside the working hours",
     ),
+    "a job of AWS Batch that the guard ended when the cluster had expired": (
+        replace(
+            job(
+                state=JobState.FAILED,
+                cause=EndCause.STOPPED,
+                reason=f"{ENDED_AT_EXPIRY}TrainCluster was 2026-11-22 11:00 UTC",
+                stopped_at=STOPPED_AT + 6 * MINUTE,
+            ),
+            stopped=STOPPED,
+        ),
+        "038",
+        "it is outside the working hours",
+    ),
     "a job that lost its main node, which does not say when": (
         replace(
             job(
@@ -617,6 +630,9 @@ SILENT: dict[str, Evidence] = {
         environment(state="DISABLED"),
         job=replace(WAITING, state=JobState.RUNNING),
         stopped=STOPPED,
+    ),
+    "a job of AWS Batch that failed after the guard had disabled its environment": replace(
+        job(state=JobState.FAILED, stopped_at=STOPPED_AT + MINUTE), stopped=STOPPED
     ),
     "a job that failed long before the guard let other nodes go": replace(
         job(state=JobState.FAILED, stopped_at=STOPPED_AT - 60 * MINUTE), stopped=STOPPED, queue=None

@@ -11,6 +11,8 @@ EXPIRES_OUTPUT: Final = "GuardExpires"
 HOURS_OUTPUT: Final = "GuardWorkingHours"
 IDLE_OUTPUT: Final = "GuardIdleMinutes"
 START_OUTPUT: Final = "GuardStart"
+ENDED_AT_EXPIRY: Final = "guard.expires of "
+"""How the reason of jobs of AWS Batch begins that are ended because their cluster has expired."""
 TIME: Final = "%Y-%m-%dT%H:%MZ"
 _SHOWN = "%Y-%m-%d %H:%M"
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from trainshed.account.capacity_reservations import CapacityReservation
 from trainshed.account.quotas import AppliedQuota
-from trainshed.guard.outputs import Stopped
+from trainshed.guard.outputs import ENDED_AT_EXPIRY, Stopped
 from trainshed.jobs.model import Job, ListedJob
 from trainshed.kubernetes.node_group import NodeGroupIssue
 from trainshed.prices import Price
@@ -185,6 +185,11 @@ class Evidence:
     def waits(self) -> bool:
         """The job has no nodes yet."""
         return self.job.state.waits
+
+    @property
+    def ended_at_expiry(self) -> bool:
+        """The guard has ended the job because its cluster has expired."""
+        return bool(self.stopped) and (self.job.reason or "").startswith(ENDED_AT_EXPIRY)
 
     @property
     def vcpus(self) -> int:

@@ -21,7 +21,8 @@ _ENDS_IN = timedelta(minutes=20)
     why="""
 The section `guard` of the cluster file says when the cluster has nodes: until it expires, or in its
 working hours, or until they are idle. A job that waits then gets no nodes, and one that ran on
-plain EC2 nodes or in Kubernetes ended with them.
+plain EC2 nodes or in Kubernetes ended with them. With AWS Batch a job that runs goes on, but is
+ended when the cluster has expired.
 """,
     remedy="Wait for the next working hours, or do what the finding says to have nodes before",
 )
@@ -35,9 +36,11 @@ def stopped_nodes(evidence: Evidence) -> Iterator[Violation]:
 def _ended_then(evidence: Evidence, at: datetime) -> bool:
     """Whether the job failed because its nodes ended at a time."""
     job = evidence.job
-    # Jobs of a queue of AWS Batch go on.
-    if job.state is not JobState.FAILED or evidence.queue:
+    if job.state is not JobState.FAILED:
         return False
+    # Jobs of a queue of AWS Batch go on, until the cluster has expired.
+    if evidence.queue:
+        return evidence.ended_at_expiry
     if job.stopped_at:
         return abs(job.stopped_at - at) < _ENDS_IN
     # Nothing says when a job of plain EC2 nodes ended that lost its main node.
