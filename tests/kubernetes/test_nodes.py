@@ -1,11 +1,13 @@
-"""What nodes have by a real API server, beside what was planned of them."""
+"""Nodes by a real API server: what they have beside what was planned, and how pods leave them."""
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from api_servers import ApiServer
 
+from trainshed.kubernetes.cordon import CordonedNodes
 from trainshed.kubernetes.nodes import NodeDifference, NodesPlan, differences, find_nodes
 
 pytestmark = pytest.mark.server
@@ -161,3 +163,51 @@ def test_a_zone_is_compared_by_its_id_or_its_name(api_server: ApiServer, zone: s
     join(api_server, cluster)
 
     assert compare(api_server, replace(PLAN, cluster=cluster, zone=zone)) == []
+
+
+class Late:
+    """A client that evicts pods when one of them has just gone.
+
+    Args:
+        server: where they are.
+        gone: path of that pod.
+    """
+
+    def __init__(self, server: ApiServer, gone: str) -> None:
+        self._server, self._gone = server, gone
+
+    def list(self, *args: Any, **params: Any) -> Any:
+        return self._server.client.list(*args, **params)
+
+    def create(self, *args: Any, **params: Any) -> None:
+        if self._gone:
+            self._server.call("DELETE", f"{self._gone}?gracePeriodSeconds=0")
+            self._gone = ""
+        self._server.client.create(*args, **params)
+
+
+def test_pods_of_jobs_that_run_leave_a_node_and_those_that_ended_stay(
+    api_server: ApiServer,
+) -> None:
+    [node] = join(api_server, "Left", 1)
+    pods = "/api/v1/namespaces/default/pods"
+    for name, phase in (("a-gone", "Running"), ("b-done", "Succeeded"), ("c-runs", "Running")):
+        spec = {"nodeName": node, "containers": [{"name": "job", "image": "job:1"}]}
+        api_server.call("POST", pods, {"metadata": {"name": name}, "spec": spec})
+        api_server.call(
+            "PATCH",
+            f"{pods}/{name}/status",
+            {"status": {"phase": phase}},
+            content_type="application/merge-patch+json",
+        )
+    client: Any = Late(api_server, f"{pods}/a-gone")
+    nodes = CordonedNodes(
+        client=client, eks=api_server.cluster, cluster="Left", namespace="default"
+    )
+
+    nodes.evict(node)
+
+    left = {each["metadata"]["name"]: each for each in api_server.call("GET", pods)["items"]}
+    assert set(left) == {"b-done", "c-runs"}
+    assert "deletionTimestamp" in left["c-runs"]["metadata"]
+    assert "deletionTimestamp" not in left["b-done"]["metadata"]

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.operators import not_in
 from lightkube.resources.core_v1 import Node, Pod, PodEviction
 
-from trainshed.kubernetes.client import asking
+from trainshed.kubernetes.client import accepting_absence, asking
 from trainshed.kubernetes.job_namespace import JobNamespace
 from trainshed.kubernetes.nodes import KubernetesNode
 
@@ -36,16 +37,24 @@ class CordonedNodes(JobNamespace):
         """Have the pods of jobs leave a node: they get SIGTERM, and the time that they ask for.
 
         Kubernetes, "API-initiated Eviction". Other pods have no job: those of DaemonSets stay, as
-        with `kubectl drain --ignore-daemonsets`.
+        with `kubectl drain --ignore-daemonsets`. Pods that have ended stay, with what they printed.
 
         Raises:
             ApiRefusal: the API server refuses.
             Unreachable: it does not answer.
         """
+        not_ended = not_in(("Succeeded", "Failed"))
         with asking(self.eks):
-            for pod in self.client.list(
-                Pod, namespace=self.namespace, fields={"spec.nodeName": name}
-            ):
-                found = (pod.metadata and pod.metadata.name) or ""
-                metadata = ObjectMeta(name=found, namespace=self.namespace)
-                self.client.create(PodEviction(metadata=metadata), found, namespace=self.namespace)
+            pods = [
+                *self.client.list(
+                    Pod,
+                    namespace=self.namespace,
+                    fields={"spec.nodeName": name, "status.phase": not_ended},
+                )
+            ]
+        for pod in pods:
+            found = (pod.metadata and pod.metadata.name) or ""
+            eviction = PodEviction(metadata=ObjectMeta(name=found, namespace=self.namespace))
+            # It may have gone by itself.
+            with accepting_absence(), asking(self.eks):
+                self.client.create(eviction, found, namespace=self.namespace)
