@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from trainshed.aws import Region
+from trainshed.guard.outputs import EXPIRES_OUTPUT, START_OUTPUT
 from trainshed.jobs.why.questions import Questions
 from trainshed.orchestrators.batch import node_states
 from trainshed.orchestrators.batch.repair import connect
@@ -35,6 +38,16 @@ class Batch(Region):
                         yield each
 
 
+def environment(arn: str = "arn:nodes", **changes: Any) -> dict[str, Any]:
+    return {
+        "computeEnvironmentArn": arn,
+        "computeEnvironmentName": arn.removeprefix("arn:"),
+        "state": "ENABLED",
+        "status": "VALID",
+        **changes,
+    }
+
+
 def test_of_a_queue_that_is_gone_nothing_is_known() -> None:
     questions = Questions()
 
@@ -44,3 +57,29 @@ def test_of_a_queue_that_is_gone_nothing_is_known() -> None:
     assert questions.refusals == []
     assert node_states.kept_nodes(Batch(), OUTPUTS) is None
     assert connect(Batch(), "Train", OUTPUTS).why_no_launch() is None
+
+
+@pytest.mark.parametrize(
+    ("guard", "said"),
+    [
+        pytest.param({}, "--compute-environment nodes --state ENABLED", id="failed boots"),
+        pytest.param(
+            {EXPIRES_OUTPUT: "2026-01-01T00:00Z", START_OUTPUT: "aws batch start"},
+            "guard.expires of the cluster was 2026-01-01 00:00 UTC: its nodes are stopped, and its "
+            "data is kept; postpone guard.expires in the cluster file, deploy, then: aws batch",
+            id="the guard",
+        ),
+        pytest.param(
+            {EXPIRES_OUTPUT: "2999-01-01T00:00Z"}, "too many nodes fail", id="the guard, later"
+        ),
+    ],
+)
+def test_who_disabled_an_environment_is_told_where_no_node_would_be_launched(
+    guard: dict[str, str], said: str
+) -> None:
+    outputs = OUTPUTS | guard
+
+    reason = connect(Batch(environment(state="DISABLED")), "Train", outputs).why_no_launch()
+
+    assert said in (reason or "")
+    assert connect(Batch(environment()), "Train", outputs).why_no_launch() is None

@@ -8,10 +8,12 @@ are ordinary tasks of ECS.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import ClassVar
 
 from trainshed.aws import Region
 from trainshed.errors import Failure
+from trainshed.guard.outputs import stopped
 from trainshed.jobs.nodes import Node
 from trainshed.orchestrators.batch.container_instances import ContainerInstance, container_instances
 from trainshed.orchestrators.batch.queue_environments import (
@@ -29,7 +31,7 @@ def connect(region: Region, cluster: str, outputs: Mapping[str, str]) -> "BatchN
         cluster: its name.
         outputs: of its stack.
     """
-    return BatchNodeControl(region=region, queue=outputs["JobQueue"])
+    return BatchNodeControl(region=region, outputs=outputs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +41,13 @@ class BatchNodeControl:
     Attributes:
         lost_job: what becomes of a job that loses its node.
         region: the cluster's.
-        queue: ARN of the job queue.
+        outputs: of its stack.
     """
 
     lost_job: ClassVar[str] = "AWS Batch tries it again on other nodes, while job.attempts lasts"
 
     region: Region
-    queue: str
+    outputs: Mapping[str, str]
 
     def host(self, node: Node) -> str:
         """Return the ARN of the container instance."""
@@ -75,9 +77,11 @@ class BatchNodeControl:
         return False
 
     def why_no_launch(self) -> str | None:
-        """Say that the compute environment is disabled."""
+        """Say that the compute environment is disabled, and by whom."""
         for each in self._environments():
             if each.get("state", "ENABLED") != "ENABLED":
+                if guard := stopped(self.outputs, datetime.now(UTC)):
+                    return f"{guard.reason}; {guard.remedy}"
                 name = each["computeEnvironmentName"]
                 return (
                     f"compute environment {name} is disabled, as it is when too many nodes fail "
@@ -118,4 +122,5 @@ class BatchNodeControl:
         return next((each for each in found if each.instance_id == node.instance_id), None)
 
     def _environments(self) -> tuple[Described, ...]:
-        return queue_environments(self.region, find_queue(self.region, self.queue))
+        queue = find_queue(self.region, self.outputs["JobQueue"])
+        return queue_environments(self.region, queue)
