@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from trainshed.aws import Region
+from trainshed.errors import Failure
 from trainshed.guard.outputs import EXPIRES_OUTPUT, START_OUTPUT
 from trainshed.jobs.why.questions import Questions
-from trainshed.orchestrators.batch import node_states
+from trainshed.orchestrators.batch import former, node_states
 from trainshed.orchestrators.batch.repair import connect
 
 OUTPUTS = {"JobQueue": "arn:queue", "ComputeEnvironment": "arn:nodes"}
@@ -83,3 +84,46 @@ def test_who_disabled_an_environment_is_told_where_no_node_would_be_launched(
 
     assert said in (reason or "")
     assert connect(Batch(environment()), "Train", outputs).why_no_launch() is None
+
+
+class Removal(Region):
+    """A region in which an environment is deleted.
+
+    Args:
+        looks: what each look finds, None when it is gone; the last one stays.
+    """
+
+    def __init__(self, *looks: dict[str, Any] | None) -> None:
+        super().__init__("us-west-2")
+        self._looks = list(looks)
+        self.calls: list[str] = []
+
+    def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
+        if operation == "describe_compute_environments":
+            found = self._looks.pop(0) if len(self._looks) > 1 else self._looks[0]
+            return {"computeEnvironments": [found] if found else []}
+        self.calls.append(operation)
+        return {}
+
+
+@pytest.fixture
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have nobody wait between two looks."""
+    monkeypatch.setattr(former, "_PAUSE_SECONDS", 0)
+
+
+@pytest.mark.parametrize("last", [None, {"status": "DELETED"}], ids=["gone", "deleted"])
+def test_a_former_environment_is_removed(no_pause: None, last: dict[str, Any] | None) -> None:
+    region = Removal({"status": "UPDATING"}, {"status": "VALID"}, {"status": "DELETING"}, last)
+
+    former.remove_former(region, "old", lambda _: None)
+
+    assert region.calls == ["update_compute_environment", "delete_compute_environment"]
+
+
+def test_an_environment_that_is_not_deleted_ends_the_wait_with_the_reason(no_pause: None) -> None:
+    refused = {"status": "INVALID", "statusReason": "CLIENT_ERROR - no role."}
+    region = Removal({"status": "VALID"}, {"status": "DELETING"}, refused)
+
+    with pytest.raises(Failure, match=r"AWS Batch does not delete old: CLIENT_ERROR - no role$"):
+        former.remove_former(region, "old", lambda _: None)

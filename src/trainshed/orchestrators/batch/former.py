@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainshed.aws import Region
+from trainshed.errors import Failure, one_line
 from trainshed.orchestrators.batch.described_job import STARTED
 
 _CURRENT = "ComputeEnvironment"
@@ -77,6 +78,9 @@ def remove_former(region: Region, name: str, show: Callable[[str], None]) -> Non
         region: where it is.
         name: its name.
         show: gets each step, and an empty text while nothing new happens.
+
+    Raises:
+        Failure: AWS Batch does not delete it.
     """
     show(f"{name}: disabling")
     region.call("batch", "update_compute_environment", computeEnvironment=name, state="DISABLED")
@@ -85,7 +89,10 @@ def remove_former(region: Region, name: str, show: Callable[[str], None]) -> Non
         time.sleep(_PAUSE_SECONDS)
     show(f"{name}: deleting")
     region.call("batch", "delete_compute_environment", computeEnvironment=name)
-    while _described(region, name):
+    while (found := _described(region, name)) and found["status"] != "DELETED":
+        if found["status"] == "INVALID":
+            reason = found.get("statusReason", "it is INVALID")
+            raise Failure(f"AWS Batch does not delete {name}: {one_line(reason)}")
         show("")
         time.sleep(_PAUSE_SECONDS)
 
