@@ -1,7 +1,7 @@
 """What watches the jobs and nodes of AWS Batch.
 
-AWS Batch sends no metrics of its queues, and says nowhere how many nodes it wants: its events are
-counted by rules of EventBridge, and nodes by what they send.
+AWS Batch sends no metrics of its queues, and no metric says how many nodes it wants: its events
+are counted by rules of EventBridge, and nodes by what they send.
 """
 
 from collections.abc import Iterator
