@@ -44,6 +44,8 @@ def find_group(region: Region, name: str) -> ScalingGroup | None:
 
 def groups_that_begin(region: Region, *beginnings: str) -> tuple[ScalingGroup, ...]:
     """Return the groups whose names begin with one of these."""
+    if not beginnings:
+        return ()
     groups = region.pages("autoscaling", "describe_auto_scaling_groups", "AutoScalingGroups")
     return tuple(
         _group(region, each)
@@ -74,11 +76,15 @@ def why_no_launch(region: Region, groups: Iterable[str]) -> str | None:
         region: where they are.
         groups: their names.
     """
+    names = list(groups)
+    # Without names, EC2 Auto Scaling describes all groups.
+    if not names:
+        return None
     found = region.pages(
         "autoscaling",
         "describe_auto_scaling_groups",
         "AutoScalingGroups",
-        AutoScalingGroupNames=list(groups),
+        AutoScalingGroupNames=names,
     )
     for group in found:
         if _is_suspended(group):
