@@ -94,7 +94,6 @@ ENVIRONMENT = Environment(
     kind="EC2",
     max_vcpus=256,
     instance_types=("trn1.32xlarge",),
-    ecs_cluster="arn:cluster",
     cluster="TrainCluster",
     launch_template=("lt-1", "3"),
 )

@@ -8,6 +8,7 @@ import pytest
 from trainshed.aws import Region
 from trainshed.errors import Failure
 from trainshed.guard.outputs import EXPIRES_OUTPUT, START_OUTPUT
+from trainshed.jobs.nodes import Node
 from trainshed.jobs.why.questions import Questions
 from trainshed.orchestrators.batch import former, node_states
 from trainshed.orchestrators.batch.repair import connect
@@ -25,6 +26,7 @@ class Batch(Region):
     def __init__(self, *environments: dict[str, Any]) -> None:
         super().__init__("us-west-2")
         self._environments = environments
+        self.calls: list[tuple[str, str]] = []
 
     def pages(self, service: str, operation: str, key: str, **params: Any) -> Iterator[Any]:
         match operation:
@@ -37,6 +39,23 @@ class Batch(Region):
                 for each in self._environments:
                     if names is None or each["computeEnvironmentArn"] in names:
                         yield each
+            case "list_container_instances":
+                yield params["cluster"].replace("arn:ecs", "arn:instance")
+
+    def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
+        if operation != "describe_container_instances":
+            self.calls.append((operation, params["cluster"]))
+            return {"failures": []}
+        described = [
+            {
+                "containerInstanceArn": each,
+                "ec2InstanceId": each.replace("arn:instance", "i"),
+                "status": "DRAINING",
+                "agentConnected": True,
+            }
+            for each in params["containerInstances"]
+        ]
+        return {"containerInstances": described}
 
 
 def environment(arn: str = "arn:nodes", **changes: Any) -> dict[str, Any]:
@@ -84,6 +103,43 @@ def test_who_disabled_an_environment_is_told_where_no_node_would_be_launched(
 
     assert said in (reason or "")
     assert connect(Batch(environment()), "Train", outputs).why_no_launch() is None
+
+
+def with_nodes(arn: str, role: str, **changes: Any) -> dict[str, Any]:
+    resources = {"instanceRole": role, "instanceTypes": ["trn1.32xlarge"], "desiredvCpus": 128}
+    ecs = arn.replace("arn:", "arn:ecs-")
+    return environment(arn, computeResources=resources, ecsClusterArn=ecs, **changes)
+
+
+def test_nodes_of_a_former_environment_are_nodes_of_the_cluster() -> None:
+    region = Batch(
+        with_nodes("arn:nodes", "role"),
+        with_nodes("arn:former", "role", state="DISABLED"),
+        with_nodes("arn:gone", "role", status="DELETING"),
+        with_nodes("arn:other", "other"),
+    )
+
+    found = node_states.look(region, "Train", OUTPUTS, Questions())
+
+    assert found.reached == found.drained == frozenset(("i-nodes", "i-former"))
+    assert (found.wanted, found.problems, found.disabled) == (1, (), ())
+
+
+def test_a_node_of_a_former_environment_is_drained_in_its_own_ecs_cluster() -> None:
+    region = Batch(with_nodes("arn:nodes", "role"), with_nodes("arn:former", "role"))
+    node = Node(
+        instance_id="i-former",
+        address="10.0.0.1",
+        addresses=(),
+        boot="",
+        on_spot=False,
+        drained=False,
+        reservation="",
+    )
+
+    connect(region, "Train", OUTPUTS).drain(node)
+
+    assert region.calls == [("update_container_instances_state", "arn:ecs-former")]
 
 
 class Removal(Region):

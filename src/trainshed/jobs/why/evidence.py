@@ -42,7 +42,6 @@ class Environment:
         kind: EC2, SPOT, FARGATE, UNMANAGED and others.
         max_vcpus: maxvCpus.
         instance_types: types or families.
-        ecs_cluster: ARN of the ECS cluster that its nodes join.
         cluster: name of the trainshed cluster, by the tag of its nodes; None when it is of none.
         launch_template: id and version; None without one.
     """
@@ -54,7 +53,6 @@ class Environment:
     kind: str
     max_vcpus: int
     instance_types: tuple[str, ...]
-    ecs_cluster: str
     cluster: str | None
     launch_template: tuple[str, str] | None
 

@@ -1,9 +1,11 @@
 """Nodes of AWS Batch as container instances of ECS."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from trainshed.aws import Region
+from trainshed.orchestrators.batch.former import with_former
+from trainshed.orchestrators.batch.queue_environments import Described
 
 # ECS API reference, DescribeContainerInstances: "A list of up to 100".
 _AT_ONCE = 100
@@ -28,13 +30,23 @@ class ContainerInstance:
     connected: bool
 
 
-def container_instances(region: Region, cluster: str) -> Iterator[ContainerInstance]:
-    """Yield the container instances of an ECS cluster.
+def container_instances(
+    region: Region, environments: Iterable[Described]
+) -> Iterator[ContainerInstance]:
+    """Yield the container instances of environments, and of those that their cluster had before.
 
     Args:
-        region: where it is.
-        cluster: its ARN.
+        region: where they are.
+        environments: those of the cluster's queue.
     """
+    arns = [each["computeEnvironmentArn"] for each in environments]
+    for each in with_former(region, *arns):
+        # One that is deleted has no nodes, and its ECS cluster may be gone.
+        if each.get("ecsClusterArn") and each.get("status") not in ("DELETING", "DELETED"):
+            yield from _of_ecs_cluster(region, each["ecsClusterArn"])
+
+
+def _of_ecs_cluster(region: Region, cluster: str) -> Iterator[ContainerInstance]:
     members = list(
         region.pages("ecs", "list_container_instances", "containerInstanceArns", cluster=cluster)
     )

@@ -50,10 +50,8 @@ def gather(
     no_queue: Described = {}
     no_environments: tuple[Described, ...] = ()
     described = ask(lambda: find_queue(region, queue), no_queue)
-    environments = [
-        _environment(each)
-        for each in ask(lambda: queue_environments(region, described), no_environments)
-    ]
+    of_queue = ask(lambda: queue_environments(region, described), no_environments)
+    environments = [_environment(each) for each in of_queue]
     others = [each for each in unfinished if each.job_id != job.job_id]
     return replace(
         evidence,
@@ -69,7 +67,10 @@ def gather(
         short_of_capacity=(job.reason or "").startswith("CAPACITY:"),
         failed_launches=ask(lambda: tuple(_failed_launches(region, environments, job)), ()),
         instances=ask(lambda: tuple(_instances(region, environments)), ()),
-        joined=ask(lambda: frozenset(_joined(region, environments)), None),
+        joined=ask(
+            lambda: frozenset(each.instance_id for each in container_instances(region, of_queue)),
+            None,
+        ),
         reservations=ask(lambda: _reservations(region, environments), ()),
         quota=ask(lambda: _quota(region, environments), None),
         node_price=_node_price(region, environments),
@@ -104,7 +105,6 @@ def _environment(each: Described) -> Environment:
         kind=resources.get("type", "UNMANAGED"),
         max_vcpus=resources.get("maxvCpus", 0),
         instance_types=tuple(resources.get("instanceTypes", ())),
-        ecs_cluster=each.get("ecsClusterArn", ""),
         cluster=resources.get("tags", {}).get(CLUSTER_TAG),
         launch_template=(template["launchTemplateId"], template.get("version") or "$Default")
         if template and "launchTemplateId" in template
@@ -156,13 +156,6 @@ def _instances(region: Region, environments: Iterable[Environment]) -> Iterator[
                 launched_at=each["LaunchTime"],
                 boot=tags.get(BOOT_TAG),
             )
-
-
-def _joined(region: Region, environments: Iterable[Environment]) -> Iterator[str]:
-    """Yield the ids of the instances that are container instances of the environments."""
-    for cluster in filter(None, (each.ecs_cluster for each in environments)):
-        for each in container_instances(region, cluster):
-            yield each.instance_id
 
 
 def _reservations(

@@ -12,6 +12,7 @@ from typing import Any
 from trainshed.aws import Region
 from trainshed.errors import Failure, one_line
 from trainshed.orchestrators.batch.described_job import STARTED
+from trainshed.orchestrators.batch.queue_environments import Described
 
 _CURRENT = "ComputeEnvironment"
 OUTPUTS = frozenset({_CURRENT, "JobQueue"})
@@ -43,17 +44,9 @@ def former_environments(
         region: the cluster's.
         outputs: of its stack.
     """
-    environments = list(
-        region.pages("batch", "describe_compute_environments", "computeEnvironments")
-    )
-    roles = {each["computeEnvironmentArn"]: _role(each) for each in environments}
     current = outputs[_CURRENT]
     former = [
-        each
-        for each in environments
-        if each["computeEnvironmentArn"] != current
-        and _role(each)
-        and _role(each) == roles.get(current)
+        each for each in with_former(region, current) if each["computeEnvironmentArn"] != current
     ]
     if not former:
         return ()
@@ -66,6 +59,22 @@ def former_environments(
             ),
         )
         for each in former
+    )
+
+
+def with_former(region: Region, *arns: str) -> tuple[Described, ...]:
+    """Return environments of a cluster, and those that it had before.
+
+    Args:
+        region: the cluster's.
+        arns: of its environments.
+    """
+    described: list[Described] = list(
+        region.pages("batch", "describe_compute_environments", "computeEnvironments")
+    )
+    roles = {_role(each) for each in described if each["computeEnvironmentArn"] in arns} - {None}
+    return tuple(
+        each for each in described if each["computeEnvironmentArn"] in arns or _role(each) in roles
     )
 
 
@@ -103,12 +112,12 @@ def _described(region: Region, name: str) -> dict[str, Any] | None:
     return found[0] if found else None
 
 
-def _role(environment: Mapping[str, Any]) -> str | None:
+def _role(environment: Described) -> str | None:
     role: str | None = environment.get("computeResources", {}).get("instanceRole")
     return role
 
 
-def _cluster(environment: Mapping[str, Any]) -> str:
+def _cluster(environment: Described) -> str:
     """Return the name of the ECS cluster that AWS Batch has made for an environment."""
     return str(environment.get("ecsClusterArn", "")).rpartition("/")[2]
 

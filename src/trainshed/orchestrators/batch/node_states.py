@@ -44,7 +44,9 @@ def look(
     environments = questions.ask(lambda: queue_environments(region, queue), no_environments)
     instances: tuple[ContainerInstance, ...] | None = None
     if environments:
-        instances = questions.ask(lambda: _instances(region, environments), instances)
+        instances = questions.ask(
+            lambda: tuple(container_instances(region, environments)), instances
+        )
     no_groups: tuple[ScalingGroup, ...] = ()
     groups = questions.ask(lambda: _groups(region, environments), no_groups)
     return NodeStates(
@@ -77,15 +79,6 @@ def _nodes(environment: Described, vcpus: str) -> int:
     # Of several types, which have the same vCPUs in clusters of ours.
     of_node = lookup(resources["instanceTypes"][0]).vcpus
     return -(-int(resources[vcpus]) // of_node)
-
-
-def _instances(region: Region, environments: Iterable[Described]) -> tuple[ContainerInstance, ...]:
-    return tuple(
-        instance
-        for each in environments
-        if each.get("ecsClusterArn")
-        for instance in container_instances(region, each["ecsClusterArn"])
-    )
 
 
 def _groups(region: Region, environments: Iterable[Described]) -> tuple[ScalingGroup, ...]:

@@ -113,12 +113,7 @@ class BatchNodeControl:
             raise Failure(f"ECS does not set {node.instance_id} to {status}: {failure['reason']}")
 
     def _find(self, node: Node) -> ContainerInstance | None:
-        found = (
-            each
-            for environment in self._environments()
-            if environment.get("ecsClusterArn")
-            for each in container_instances(self.region, environment["ecsClusterArn"])
-        )
+        found = container_instances(self.region, self._environments())
         return next((each for each in found if each.instance_id == node.instance_id), None)
 
     def _environments(self) -> tuple[Described, ...]:
