@@ -38,6 +38,18 @@ LINES = {
     },
 }
 MOST_LINES = 6
+# Prints the parts that an orchestrator lacks, and may not.
+LACKED = """
+import re
+from importlib.util import find_spec
+from trainshed import orchestrators
+table = re.findall(r"^\\| (\\w+) \\| (.+) \\|$", orchestrators.__doc__, re.M)
+for each in orchestrators.Orchestrator:
+    for part, has in table:
+        if part != "part" and "may be missing" not in has:
+            if not find_spec(f"{orchestrators.__name__}.{each}.{part}"):
+                print(each, part)
+"""
 CLUSTER = """
 name: ThirdCluster
 region: us-west-2
@@ -130,6 +142,10 @@ def test_it_needs_at_most_six_lines_outside_of_its_folder() -> None:
     assert len(added) <= MOST_LINES
 
 
+def test_every_orchestrator_has_every_part(run: Run) -> None:
+    assert run("-c", LACKED).stdout == ""
+
+
 def test_it_is_planned_explained_and_priced(trainshed: Run) -> None:
     explained = trainshed("explain", "clusters/third.yaml").stdout
     priced = trainshed("cost", "clusters/third.yaml").stdout
@@ -210,3 +226,11 @@ def test_its_jobs_run(aws: EmbeddedAws, trainshed: Run) -> None:
     assert job_id in listed
     assert "SUCCEEDED" in watched
     assert "nodes      2 running, at most 2\njobs       1 SUCCEEDED\n" in status
+
+
+def test_a_node_of_it_is_drained(aws: EmbeddedAws, trainshed: Run) -> None:
+    drained = trainshed("node", "drain", "ThirdCluster", "0").stdout
+    undrained = trainshed("node", "undrain", "ThirdCluster", "0").stdout
+
+    assert "takes no more jobs" in drained
+    assert "takes jobs again" in undrained

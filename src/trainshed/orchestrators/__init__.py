@@ -14,8 +14,9 @@ A folder has a module for each part that others ask for, by `part(name, "plan")`
 | scheduler | what runs the jobs of a deployed cluster: a `trainshed.jobs.scheduler.Scheduler` |
 | repair | what takes its nodes out of service and back: a `trainshed.repair.control.NodeControl` |
 | node_states | how many nodes it wants, and what it says of them: `trainshed.jobs.node_states` |
+| deployed | how many nodes it has, by a template that is deployed |
 | risks | what a change of its resources does to jobs, and to the nodes that run them |
-| kubernetes | what Kubernetes has for a cluster, and its nodes; only where jobs run there |
+| kubernetes | what Kubernetes has for a cluster, and its nodes; may be missing |
 | faults | what can go wrong with a job in a rehearsal |
 """
 

@@ -58,7 +58,8 @@ class ShellScheduler:
         """Send the command to as many nodes as it asks for."""
         variables = {**self.environment, **submission.environment}
         exports = [f"export {name}={shlex.quote(text)}" for name, text in variables.items()]
-        nodes = running_nodes(self.region, self.cluster)[: submission.nodes]
+        free = [each for each in running_nodes(self.region, self.cluster) if not each.drained]
+        nodes = free[: submission.nodes]
         sent = self.region.call(
             "ssm",
             "send_command",
@@ -169,4 +170,5 @@ class ShellScheduler:
             ),
             past_logs=(),
             attempts=(),
+            host=invocation["InstanceId"],
         )

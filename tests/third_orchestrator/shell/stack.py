@@ -42,6 +42,7 @@ def add_shell(stack: cdk.Stack, launch: NodeLaunch) -> ShellGroup:
         stack,
         cluster.name,
         cluster.orchestrator,
+        NodeGroup=("Group of the nodes", group.ref),
         LogGroup=("Output of the jobs", logs.log_group_name),
         JobEnvironment=("Variables of the jobs", json.dumps(dict(cluster.jobs.environment))),
     )
