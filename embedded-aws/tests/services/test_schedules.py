@@ -2,12 +2,14 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.scheduler.schedules import since
 
 SEND = "arn:aws:scheduler:::aws-sdk:sqs:sendMessage"
 
@@ -251,3 +253,9 @@ def test_a_role_that_does_not_trust_scheduler_is_refused(place: Place) -> None:
 
     with pytest.raises(ClientError, match="must allow AWS EventBridge Scheduler to assume the rol"):
         place.create("wrong", "rate(1 hour)", Target=place.target("x", RoleArn=role))
+
+
+def test_a_schedule_counts_from_when_it_is_seen_first(moment: datetime) -> None:
+    being_created: Any = SimpleNamespace()
+
+    assert (since(being_created), since(being_created)) == (moment, moment)

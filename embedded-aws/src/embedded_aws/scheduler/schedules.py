@@ -68,7 +68,8 @@ def forget_run(schedule: Schedule) -> None:
 
 def since(schedule: Schedule) -> datetime:
     """Return since when a schedule is as it is."""
-    found: datetime = vars(schedule)[_RUN]
+    # One that is being created is there before its call ends.
+    found: datetime = vars(schedule).setdefault(_RUN, now())
     return found
 
 

@@ -132,7 +132,12 @@ def _due() -> Iterator[_Invocation]:
 
 
 def _schedules(backend: Any) -> list[Schedule]:
-    return [each for group in backend.schedule_groups.values() for each in group.schedules.values()]
+    # The dictionary of a group is a plain one, and threads of calls change it.
+    return [
+        each
+        for group in backend.schedule_groups.values()
+        for each in list(group.schedules.values())
+    ]
 
 
 def _is_there(due: _Invocation) -> bool:
