@@ -103,3 +103,25 @@ def test_a_recovery_point_goes_only_when_the_policy_of_the_vault_lets_it(place: 
     assert place.points() == []
     with pytest.raises(ClientError, match="does not exist"):
         place.backup.delete_recovery_point(**named)
+
+
+def test_the_policy_that_counts_is_that_of_the_vault_of_the_recovery_point(place: Place) -> None:
+    place.create()
+    place.aws.let_pass(days=1)
+    [point] = place.points()
+    place.backup.create_backup_vault(BackupVaultName="mine")
+
+    with pytest.raises(ClientError, match="does not exist"):
+        place.backup.delete_recovery_point(
+            BackupVaultName="mine", RecoveryPointArn=point["RecoveryPointArn"]
+        )
+
+    assert place.points() == [point]
+
+
+@pytest.mark.parametrize("policy", ["[]", "{"])
+def test_a_policy_that_is_no_object_is_refused(place: Place, policy: str) -> None:
+    place.backup.create_backup_vault(BackupVaultName="mine")
+
+    with pytest.raises(ClientError, match="InvalidParameterValueException"):
+        place.backup.put_backup_vault_access_policy(BackupVaultName="mine", Policy=policy)

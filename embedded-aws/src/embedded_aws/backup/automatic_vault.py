@@ -81,9 +81,11 @@ def put_backup_vault_access_policy(call: Call) -> dict[str, Any]:
     """Set the policy of a vault."""
     text = call.params.get("Policy", "{}")
     try:
-        json.loads(text)
-    except ValueError as error:
-        raise Refusal("InvalidParameterValueException", "Policy is not JSON.") from error
+        policy = json.loads(text)
+    except ValueError:
+        policy = None
+    if not isinstance(policy, dict):
+        raise Refusal("InvalidParameterValueException", "Policy is not a JSON object.")
     vars(find_vault(call))["embedded_aws_policy"] = text
     return {}
 

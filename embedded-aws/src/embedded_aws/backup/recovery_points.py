@@ -98,11 +98,14 @@ def list_recovery_points_by_backup_vault(call: Call) -> dict[str, Any]:
 def delete_recovery_point(call: Call) -> dict[str, Any]:
     """Delete a recovery point, if the policy of its vault lets that."""
     take_due(call)
-    arn = call.params["RecoveryPointArn"]
-    check_deletion(call, arn)
+    arn, vault = call.params["RecoveryPointArn"], find_vault(call).backup_vault_name
+    row = _points(call).get(arn)
     existing(
-        _points(call).get(arn), "ResourceNotFoundException", f"Recovery point {arn} does not exist."
+        row if row and row["BackupVaultName"] == vault else None,
+        "ResourceNotFoundException",
+        f"Recovery point {arn} does not exist.",
     )
+    check_deletion(call, arn)
     del _points(call)[arn]
     return {}
 
