@@ -37,9 +37,9 @@ def write(client: Client, name: str) -> Iterator[Write]:
 def document(name: str, **changes: Any) -> dict[str, Any]:
     """A document with the use of two devices of a node of a cluster."""
     directive = {
-        "Namespace": name,
+        "Namespace": changes.pop("namespace", name),
         "Dimensions": changes.pop("dimensions", TWO),
-        "Metrics": [{"Name": "Use", "Unit": "Percent"}],
+        "Metrics": [{"Name": "Use", "Unit": changes.pop("unit", "Percent")}],
     }
     at = changes.pop("at", int(time.time() * 1000))
     return {
@@ -87,7 +87,11 @@ def test_each_set_of_dimensions_becomes_a_metric(client: Client, write: Write, n
         pytest.param({"Cluster": 7}, id="a dimension that is no text"),
         pytest.param({"dimensions": [["Cluster", "Zone"]]}, id="a dimension that is not there"),
         pytest.param({"at": 1}, id="too old"),
+        pytest.param({"at": 10**30}, id="no time"),
         pytest.param({"Use": [1] * 101}, id="too many values"),
+        pytest.param({"Use": 10**400}, id="too large"),
+        pytest.param({"namespace": []}, id="a namespace that is no text"),
+        pytest.param({"unit": []}, id="a unit that is no text"),
     ],
 )
 def test_a_document_that_breaks_a_rule_is_a_log_event_and_counted(
@@ -102,7 +106,8 @@ def test_a_document_that_breaks_a_rule_is_a_log_event_and_counted(
 
 
 def test_other_events_are_no_metrics(client: Client, write: Write, name: str) -> None:
-    write("{no json", '{"Use": 3}', "step 10", '{"_aws": 3}', '["_aws"]')
+    deep = '{"a":' * 20_000
+    write("{no json", '{"Use": 3}', "step 10", '{"_aws": 3}', '["_aws"]', deep)
 
     assert not datapoints(client, "AWS/Logs", "EMFValidationErrors", LogGroupName=name)
 

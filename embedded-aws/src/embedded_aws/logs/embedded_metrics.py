@@ -21,6 +21,8 @@ _METADATA = "_aws"
 _OLDEST, _NEWEST = timedelta(weeks=2), timedelta(hours=2)
 # The same page: "Dimension set" and "Metric value".
 _MOST_DIMENSIONS, _MOST_METRICS, _MOST_VALUES = 30, 100, 100
+# CloudWatch API reference, MetricDatum: values are in this range, in both directions.
+_LARGEST = 2**360
 
 
 def extract_metrics(account: str, region: str, group: str, messages: Sequence[str]) -> None:
@@ -38,7 +40,7 @@ def extract_metrics(account: str, region: str, group: str, messages: Sequence[st
     for document in found:
         try:
             data += list(_data(document))
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, OverflowError, TypeError, ValueError):
             record(
                 account,
                 region,
@@ -57,7 +59,7 @@ def _document(message: str) -> Mapping[str, Any] | None:
         return None
     try:
         document: Mapping[str, Any] = json.loads(message)
-    except ValueError:
+    except (RecursionError, ValueError):
         return None
     metadata = document.get(_METADATA)
     is_one = isinstance(metadata, dict) and "CloudWatchMetrics" in metadata
@@ -69,6 +71,7 @@ def _data(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
     Raises:
         KeyError: a member is missing, also one that is referred to.
+        OverflowError: the time is too far away for a date.
         TypeError: a member is of another type.
         ValueError: a member is not valid.
     """
@@ -83,12 +86,12 @@ def _data(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             dimensions = _dimensions(document, keys)
             for metric in directive["Metrics"]:
                 yield (
-                    directive["Namespace"],
+                    _text(directive["Namespace"]),
                     {
                         "MetricName": metric["Name"],
                         "Dimensions": dimensions,
                         "Timestamp": time.replace(tzinfo=None),
-                        "Unit": metric.get("Unit", "None"),
+                        "Unit": _text(metric.get("Unit", "None")),
                         "Values": _values(document[metric["Name"]]),
                     },
                 )
@@ -128,10 +131,19 @@ def _dimensions(document: Mapping[str, Any], keys: Sequence[str]) -> list[dict[s
     return [{"Name": key, "Value": document[key]} for key in keys]
 
 
+def _text(target: Any) -> str:
+    if not isinstance(target, str):
+        raise TypeError(target)
+    return target
+
+
 def _values(target: Any) -> list[float]:
     values = target if isinstance(target, list) else [target]
     if len(values) > _MOST_VALUES:
         raise ValueError(values)
     if any(isinstance(each, bool) or not isinstance(each, (int, float)) for each in values):
         raise TypeError(target)
+    # Nor is NaN in the range.
+    if not all(-_LARGEST <= each <= _LARGEST for each in values):
+        raise ValueError(target)
     return values
