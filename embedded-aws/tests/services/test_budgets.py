@@ -130,6 +130,22 @@ def test_instances_of_other_regions_are_not_counted_where_regions_are_given(
     assert place.actual() == pytest.approx(usd, abs=0.5)
 
 
+def test_an_instance_costs_the_hours_of_all_its_runs(place: Place) -> None:
+    place.create(1000)
+    name, ec2 = place.run_instance("a"), place.aws.client("ec2")
+
+    place.aws.let_pass(hours=10)
+    ec2.stop_instances(InstanceIds=[name])
+    place.aws.let_pass(hours=10)
+    ec2.start_instances(InstanceIds=[name])
+    place.aws.let_pass(hours=10)
+    ec2.reboot_instances(InstanceIds=[name])
+    place.aws.let_pass(hours=10)
+
+    # 21.50 USD an hour.
+    assert place.actual() == pytest.approx(645, abs=0.5)
+
+
 def test_each_threshold_is_told_once_a_month(place: Place) -> None:
     place.create(1600, 20, 60)
     place.run_instance("a")

@@ -16,10 +16,11 @@ from moto.ec2.models.instances import Instance
 
 from embedded_aws.actions import correction
 from embedded_aws.clock import now
-from embedded_aws.hooks import when_instance_ended
+from embedded_aws.hooks import when_instance_changed, when_instance_ended
 from embedded_aws.plugins import plugins
 
-_BEGUN, _ENDED = "embedded_aws_cost_begun", "embedded_aws_cost_ended"
+# When an instance's runs began and ended, in turn.
+_TIMES = "embedded_aws_run_times"
 _SHARED_LINUX = {
     "operatingSystem": "Linux",
     "tenancy": "Shared",
@@ -36,7 +37,7 @@ def _begin_by_the_clock() -> None:
 
     def remembering(instance: Any, *args: Any, **kwargs: Any) -> None:
         begin(instance, *args, **kwargs)
-        vars(instance)[_BEGUN] = now()
+        vars(instance)[_TIMES] = [now()]
 
     # mypy refuses replacing methods; moto offers no other way.
     Instance.__init__ = remembering  # type: ignore[method-assign,assignment]
@@ -44,7 +45,18 @@ def _begin_by_the_clock() -> None:
 
 @when_instance_ended
 def _end(instance: Any) -> None:
-    vars(instance).setdefault(_ENDED, now())
+    if _runs_now(instance):
+        vars(instance)[_TIMES].append(now())
+
+
+@when_instance_changed
+def _begin_again(instance: Any) -> None:
+    if instance.state == "running" and not _runs_now(instance):
+        vars(instance)[_TIMES].append(now())
+
+
+def _runs_now(instance: Any) -> bool:
+    return len(vars(instance)[_TIMES]) % 2 == 1
 
 
 def spent(
@@ -71,14 +83,14 @@ def spent(
 def _runs(
     account: str, tags: Mapping[str, frozenset[str]]
 ) -> Iterator[tuple[str, str, datetime, datetime]]:
-    """Yield the region, the type, the begin and the end of each instance's run."""
+    """Yield the region, the type, the begin and the end of each run of an instance."""
     for region, backend in get_backend("ec2")[account].items():
         for instance in backend.all_instances():
             own = {tag["key"]: tag["value"] for tag in instance.get_tags()}
-            known = vars(instance)
             if all(own.get(key) in values for key, values in tags.items()):
-                end = known.get(_ENDED) or now()
-                yield region, str(instance.instance_type), known[_BEGUN], end
+                times = [*vars(instance)[_TIMES], now()]
+                for begin, end in zip(times[::2], times[1::2], strict=False):
+                    yield region, str(instance.instance_type), begin, end
 
 
 @cache
