@@ -255,6 +255,22 @@ def test_a_notification_comes_once(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
+    "other", [{"NotificationType": "FORECASTED"}, {"ComparisonOperator": "LESS_THAN"}]
+)
+def test_a_notification_of_another_kind_is_refused(place: Place, other: dict[str, str]) -> None:
+    place.create(100)
+    usual = {"NotificationType": "ACTUAL", "ComparisonOperator": "GREATER_THAN", "Threshold": 20}
+
+    with pytest.raises(ClientError, match="does not support"):
+        place.budgets.create_notification(
+            AccountId=ACCOUNT,
+            BudgetName="of-a",
+            Notification=usual | other,
+            Subscribers=[{"SubscriptionType": "SNS", "Address": TOPIC}],
+        )
+
+
+@pytest.mark.parametrize(
     ("subscribers", "code"),
     [
         ([("SNS", TOPIC), ("SNS", f"{TOPIC}-2")], "CreationLimitExceededException"),

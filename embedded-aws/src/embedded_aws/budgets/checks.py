@@ -36,7 +36,10 @@ def check_subscribers(subscribers: Sequence[Mapping[str, str]]) -> None:
 
 
 def check_new(wanted: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> None:
-    """Refuse a notification that a budget has already."""
+    """Refuse a notification that a budget has already, or that the embedded AWS does not tell."""
+    for name, only in (("NotificationType", "ACTUAL"), ("ComparisonOperator", "GREATER_THAN")):
+        if wanted[name] != only:
+            raise NotImplementedError(f"a notification of {name} {wanted[name]}; {only} alone")
     if _meaning(wanted) in map(_meaning, others):
         raise Refusal("DuplicateRecordException", "The notification already exists")
 

@@ -37,14 +37,7 @@ def _tell(account: str, budget: Budget, notification: Notification, actual: floa
     limit, threshold = float(budget.budget["BudgetLimit"]["Amount"]), float(details["Threshold"])
     if details.get("ThresholdType", "PERCENTAGE") == "PERCENTAGE":
         threshold *= limit / 100
-    reached = {
-        "GREATER_THAN": actual > threshold,
-        "EQUAL_TO": actual == threshold,
-        "LESS_THAN": actual < threshold,
-    }[details["ComparisonOperator"]]
-    if details["NotificationType"] != "ACTUAL" or not reached:
-        return
-    if vars(notification).get(_TOLD) == period:
+    if actual <= threshold or vars(notification).get(_TOLD) == period:
         return
     vars(notification)[_TOLD] = period
     name = budget.budget["BudgetName"]
