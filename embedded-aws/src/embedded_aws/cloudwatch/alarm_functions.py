@@ -6,10 +6,9 @@ CloudWatch in is not called, and there is no error.
 """
 
 import json
-from fnmatch import fnmatchcase
 from typing import Any
 
-from moto.backends import get_backend
+from embedded_aws.lambda_.service_calls import call_from
 
 _SERVICE = "lambda.alarms.cloudwatch.amazonaws.com"
 
@@ -23,12 +22,6 @@ def call(alarm: Any, before: str, function_arn: str) -> None:
         function_arn: of the function, in the alarm's account and region.
     """
     region, account = alarm.alarm_arn.split(":")[3:5]
-    functions = get_backend("lambda")[account][region].list_functions()
-    found = next((each for each in functions if each.function_arn == function_arn), None)
-    if found is None or not any(
-        _lets_in(statement, alarm.alarm_arn) for statement in found.policy.statements
-    ):
-        return
     event = {
         "source": "aws.cloudwatch",
         "alarmArn": alarm.alarm_arn,
@@ -42,13 +35,4 @@ def call(alarm: Any, before: str, function_arn: str) -> None:
             "configuration": {"description": alarm.description},
         },
     }
-    found.invoke(json.dumps(event), {"x-amz-invocation-type": "Event"}, {})
-
-
-def _lets_in(statement: dict[str, Any], alarm_arn: str) -> bool:
-    source = statement.get("Condition", {}).get("ArnLike", {}).get("AWS:SourceArn", alarm_arn)
-    return (
-        statement.get("Effect") == "Allow"
-        and statement.get("Principal") == {"Service": _SERVICE}
-        and fnmatchcase(alarm_arn, source)
-    )
+    call_from(_SERVICE, alarm.alarm_arn, function_arn, json.dumps(event))

@@ -2,24 +2,21 @@
 
 EventBridge user guide, "Using resource-based policies": a function or a topic gets an event only if
 its own policy lets events.amazonaws.com in, a function for the rule if the policy names one; if
-not, nothing happens and there is no error. "Input transformation": what is sent in its place.
-"Monitoring Amazon EventBridge": the metrics of a rule. Targets other than functions and topics get
-no events here.
+not, there is no error. "Monitoring Amazon EventBridge": the metrics of a rule, which count that.
+Targets other than functions and topics get no events here.
 """
 
-import json
-import time
-from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from typing import Any
 
 from moto.backends import get_backend
-from moto.events.utils import EventMessageType, EventTemplateParser
+from moto.events.utils import EventMessageType
 from moto.moto_api._internal import mock_random
 
 from embedded_aws.clock import now
 from embedded_aws.cloudwatch.recording import record
+from embedded_aws.events.target_input import target_input
 from embedded_aws.hooks import ServiceEvent, when_event_sent
+from embedded_aws.lambda_.service_calls import call_from
 from embedded_aws.sns.service_messages import publish_from
 
 _SERVICE = "events.amazonaws.com"
@@ -47,16 +44,13 @@ def _send(sent: ServiceEvent) -> None:
 
 
 def _deliver(rule: Any, event: EventMessageType, account: str, region: str) -> None:
-    functions = {
-        each.function_arn: each for each in get_backend("lambda")[account][region].list_functions()
-    }
     failed = 0
     for target in rule.targets:
-        arn = target["Arn"]
-        if arn in functions:
-            _call(functions[arn], rule.arn, event)
+        arn, text = target["Arn"], target_input(target, rule, event)
+        if arn.startswith("arn:aws:lambda:"):
+            failed += not call_from(_SERVICE, rule.arn, arn, text)
         elif arn.startswith("arn:aws:sns:"):
-            failed += not publish_from(_SERVICE, arn, _text(target, event))
+            failed += not publish_from(_SERVICE, arn, text)
     record(
         account,
         region,
@@ -65,31 +59,4 @@ def _deliver(rule: Any, event: EventMessageType, account: str, region: str) -> N
         TriggeredRules=1,
         Invocations=len(rule.targets),
         **({"FailedInvocations": failed} if failed else {}),
-    )
-
-
-def _text(target: Mapping[str, Any], event: EventMessageType) -> str:
-    transformer = target.get("InputTransformer")
-    if not transformer:
-        return json.dumps(event)
-    text = EventTemplateParser.parse(
-        transformer["InputTemplate"],
-        transformer.get("InputPathsMap", {}),
-        {**event, "ingestion-time": time.time()},
-    )
-    # A template that is a text in quotes is sent with them.
-    return json.dumps(text)
-
-
-def _call(function: Any, rule_arn: str, event: EventMessageType) -> None:
-    if any(_lets_in(statement, rule_arn) for statement in function.policy.statements):
-        function.invoke(json.dumps(event), {"x-amz-invocation-type": "Event"}, {})
-
-
-def _lets_in(statement: dict[str, Any], rule_arn: str) -> bool:
-    source = statement.get("Condition", {}).get("ArnLike", {}).get("AWS:SourceArn", rule_arn)
-    return (
-        statement.get("Effect") == "Allow"
-        and statement.get("Principal") == {"Service": _SERVICE}
-        and fnmatchcase(rule_arn, source)
     )

@@ -8,12 +8,14 @@ permissions").
 """
 
 import json
+import re
 from typing import Any
 
 from moto.backends import get_backend
 
 from embedded_aws.iam.service_principals import lets_in, statements_of
 
+_TOPIC = re.compile(r"arn:aws:sns:([a-z0-9-]+):(\d{12}):[\w.-]+")
 _OF_OWNER = ("cloudwatch.amazonaws.com",)
 
 
@@ -22,19 +24,27 @@ def publish_from(service: str, topic_arn: str, message: str, subject: str | None
 
     Args:
         service: its principal, for instance `events.amazonaws.com`.
-        topic_arn: ARN of the topic.
+        topic_arn: ARN of the topic, which need not be there.
         message: its text.
         subject: of e-mails; None for none.
 
     Returns:
         whether it arrived.
     """
-    region, account = topic_arn.split(":")[3:5]
-    topic = get_backend("sns")[account][region].topics.get(topic_arn)
+    topic = _topic(topic_arn)
     if topic is None or not (_lets_publish(topic, service) and _may_encrypt(topic, service)):
         return False
     topic.publish(message, subject=subject)
     return True
+
+
+def _topic(arn: str) -> Any:
+    if found := _TOPIC.fullmatch(arn):
+        region, account = found.groups()
+        regions = get_backend("sns")[account]
+        if region in regions:
+            return regions[region].topics.get(arn)
+    return None
 
 
 def _lets_publish(topic: Any, service: str) -> bool:
