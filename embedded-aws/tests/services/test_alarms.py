@@ -150,6 +150,8 @@ def test_data_with_further_dimensions_are_of_another_metric(
         ("SUM([busy, idle, gone]) / 20", OK),
         ("busy + gone", NO),
         ("busy / (idle - 1)", NO),
+        ("busy ^ 100000", NO),
+        ("(0 - busy) ^ 0.5", NO),
         ("-ABS(0 - busy) ^ 1 + 99", AL),
     ],
 )
@@ -206,6 +208,11 @@ def test_what_is_not_judged_is_refused(
         ("RATE(m1)", "all of the expression"),
         ("m2 + 1", "m2 is not defined"),
         ("IF(m1)", "other arguments"),
+        ("IF(m1 > 9, MAX(m1, 2), 0)", "other arguments"),
+        ("SUM([m1, [m1]])", "an array is not"),
+        ("1 < m1 < 2", "all of the expression"),
+        ("m1 + 1e999", "all of the expression"),
+        ("m1 + e1", "made of each other"),
     ],
 )
 def test_an_expression_that_is_wrong_is_refused(
@@ -232,6 +239,36 @@ def test_an_expression_that_is_wrong_is_refused(
     )
 
     assert said in refused.message
+
+
+METRIC = {"Namespace": "N", "MetricName": "Load", "Period": 60, "Statistic": "Sum", "Threshold": 5}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        *(
+            pytest.param({**METRIC, each: None}, f"parameter {each} is required", id=each)
+            for each in METRIC
+        ),
+        pytest.param(
+            {"Threshold": 5, "Metrics": [{"Id": "e1", "Expression": "1 + 1"}]}, "Period", id="math"
+        ),
+    ],
+)
+def test_an_alarm_that_cannot_be_judged_is_not_made(
+    cloudwatch: Any, refusal: Any, name: str, asked: dict[str, Any], said: str
+) -> None:
+    refused = refusal(
+        cloudwatch.put_metric_alarm,
+        AlarmName=name,
+        EvaluationPeriods=1,
+        ComparisonOperator="GreaterThanThreshold",
+        **{key: value for key, value in asked.items() if value is not None},
+    )
+
+    assert (refused.code, said in refused.message) == ("ValidationError", True), refused.message
+    assert not cloudwatch.describe_alarms(AlarmNames=[name])["MetricAlarms"]
 
 
 @pytest.mark.parametrize(

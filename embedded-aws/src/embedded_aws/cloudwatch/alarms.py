@@ -33,6 +33,7 @@ _BREACHES: Mapping[str, Callable[[float, float], bool]] = {
     "LessThanOrEqualToThreshold": lambda value, threshold: value <= threshold,
     "LessThanThreshold": lambda value, threshold: value < threshold,
 }
+_OF_ONE_METRIC = ("Namespace", "MetricName", "Period", "Statistic")
 _lock = threading.Lock()
 
 
@@ -48,6 +49,9 @@ def put_metric_alarm(call: Call) -> Any:
     if "ExtendedStatistic" in params:
         check_statistic(params["ExtendedStatistic"])
     queries = queries_of(params.get("Metrics", ()))
+    required = ("Threshold",) if queries else ("Threshold", *_OF_ONE_METRIC)
+    if missing := [each for each in required if each not in params]:
+        raise Refusal("ValidationError", f"The parameter {missing[0]} is required.")
     for each in queries:
         if each.metric:
             check_statistic(each.metric.statistic)

@@ -7,8 +7,10 @@ are refused, and so is SEARCH. CloudWatch's syntax is Python's but for its AND, 
 """
 
 import ast
+import math
 import operator
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 
 from embedded_aws.actions import Refusal
@@ -16,7 +18,6 @@ from embedded_aws.cloudwatch.datapoints import Series
 
 # The value of each id at one point.
 _Point = Mapping[str, float | None]
-_Value = float | None | list[float | None]
 
 _TWO: Mapping[type[ast.AST], Callable[[float, float], float]] = {
     ast.Add: operator.add,
@@ -60,7 +61,25 @@ def parse(expression: str) -> ast.expr:
                 f"The embedded AWS does not know all of the expression '{expression}', only "
                 f"arithmetic, comparisons, AND, OR, IF, {', '.join((*_OF_ONE, *_OF_SEVERAL))}",
             )
+    _check_arguments(parsed)
     return parsed
+
+
+def _check_arguments(parsed: ast.expr) -> None:
+    arrays = [each for each in ast.walk(parsed) if isinstance(each, ast.List)]
+    for node in ast.walk(parsed):
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                if len(arguments) != (3 if name == "IF" else 1):
+                    raise _wrong("a function has other arguments")
+                if name in _OF_SEVERAL and arguments[0] in arrays:
+                    arrays.remove(arguments[0])
+    if arrays:
+        raise _wrong("an array is not a time series")
+
+
+def _wrong(why: str) -> Refusal:
+    return Refusal("ValidationError", f"Error in expression: {why}")
 
 
 def _is_known(node: ast.AST) -> bool:
@@ -68,10 +87,12 @@ def _is_known(node: ast.AST) -> bool:
         case ast.Call(func=ast.Name(id=name)):
             return name in (*_OF_ONE, *_OF_SEVERAL, "IF")
         case ast.Constant(value=value):
-            return isinstance(value, int | float)
+            return isinstance(value, int | float) and abs(value) <= sys.float_info.max
         case ast.UnaryOp(op=op):
             return isinstance(op, ast.USub)
-        case ast.Name() | ast.BinOp() | ast.Compare() | ast.BoolOp() | ast.List():
+        case ast.Compare(ops=ops):
+            return len(ops) == 1
+        case ast.Name() | ast.BinOp() | ast.BoolOp() | ast.List():
             return True
     # The operators, and whether a name is read.
     return type(node) in _TWO or isinstance(node, ast.boolop | ast.USub | ast.Load)
@@ -94,58 +115,51 @@ def evaluate(expression: ast.expr, series: Mapping[str, Series], count: int) -> 
         count: how many points each has.
     """
     points = ({name: each[number] for name, each in series.items()} for number in range(count))
-    return [_number(_at(expression, point)) for point in points]
+    return [_at(expression, point) for point in points]
 
 
-def _at(node: ast.expr, point: _Point) -> _Value:
+def _at(node: ast.expr, point: _Point) -> float | None:
     match node:
         case ast.Constant(value=int() | float() as constant):
             return constant
         case ast.Name(id=name):
             return point[name]
-        case ast.List(elts=parts):
-            return [_number(_at(part, point)) for part in parts]
         case ast.UnaryOp(operand=operand):
-            value = _number(_at(operand, point))
+            value = _at(operand, point)
             return None if value is None else -value
         case ast.BinOp(left=left, op=op, right=right):
             return _two(op, left, right, point)
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return _two(op, left, right, point)
         case ast.BoolOp(op=op, values=parts):
-            values = [_number(_at(part, point)) for part in parts]
+            values = [_at(part, point) for part in parts]
             if None in values:
                 return None
             return float(all(values) if isinstance(op, ast.And) else any(values))
         case ast.Call(func=ast.Name(id="IF"), args=[condition, first, second]):
-            chosen = _number(_at(condition, point))
+            chosen = _at(condition, point)
             return None if chosen is None else _at(first if chosen else second, point)
-        case ast.Call(func=ast.Name(id=name), args=[argument]) if name != "IF":
-            return _call(name, _at(argument, point))
-    raise Refusal("ValidationError", "Error in expression: a function has other arguments")
+        case ast.Call(func=ast.Name(id=name), args=[argument]):
+            return _call(name, argument, point)
+    raise TypeError(f"not from parse: {ast.dump(node)}")
 
 
 def _two(op: ast.AST, left: ast.expr, right: ast.expr, point: _Point) -> float | None:
-    first, second = _number(_at(left, point)), _number(_at(right, point))
+    first, second = _at(left, point), _at(right, point)
     if first is None or second is None:
         return None
+    # CloudWatch user guide, "Using metric math": a point that is no number is missing. Inferred:
+    # so is one that is too large, or complex.
     try:
-        return float(_TWO[type(op)](first, second))
-    except ZeroDivisionError:
-        # CloudWatch user guide, "Using metric math": a point that is no number is missing.
+        value = complex(_TWO[type(op)](float(first), float(second)))
+    except ArithmeticError:
         return None
+    return value.real if math.isfinite(value.real) and not value.imag else None
 
 
-def _call(name: str, argument: _Value) -> float | None:
-    if name in _OF_ONE:
-        value = _number(argument)
-        return None if value is None else _OF_ONE[name](value)
-    values = argument if isinstance(argument, list) else [argument]
-    known = [value for value in values if value is not None]
-    return _OF_SEVERAL[name](known) if known else None
-
-
-def _number(value: _Value) -> float | None:
-    if isinstance(value, list):
-        raise Refusal("ValidationError", "Error in expression: an array is not a time series")
-    return value
+def _call(name: str, argument: ast.expr, point: _Point) -> float | None:
+    parts = argument.elts if isinstance(argument, ast.List) else [argument]
+    known = [value for part in parts if (value := _at(part, point)) is not None]
+    if not known:
+        return None
+    return _OF_ONE[name](*known) if name in _OF_ONE else _OF_SEVERAL[name](known)

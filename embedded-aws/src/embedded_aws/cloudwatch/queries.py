@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from embedded_aws.actions import Refusal
@@ -32,16 +33,22 @@ def queries_of(parameters: Sequence[Mapping[str, Any]]) -> list[Query]:
     """Read queries as the API has them.
 
     Raises:
-        Refusal: an expression is wrong.
+        Refusal: an expression is wrong, or no query has a period.
     """
     found = [_query(each) for each in parameters]
     known = {each.id for each in found}
-    for each in found:
-        unknown = sorted(set(names(parse(each.expression))) - known) if each.expression else []
-        if unknown:
+    made_of = {each.id: set(names(parse(each.expression))) for each in found if each.expression}
+    for name, each in made_of.items():
+        if unknown := sorted(each - known):
             raise Refusal(
-                "ValidationError", f"Error in expression '{each.id}': {unknown[0]} is not defined"
+                "ValidationError", f"Error in expression '{name}': {unknown[0]} is not defined"
             )
+    try:
+        TopologicalSorter(made_of).prepare()
+    except CycleError:
+        raise Refusal("ValidationError", "The expressions are made of each other") from None
+    if found and not any(each.seconds for each in found):
+        raise Refusal("ValidationError", "An expression without metrics needs a Period")
     return found
 
 
@@ -95,16 +102,14 @@ def answers(
 
     Args:
         backend: moto's CloudWatch of an account and region.
-        queries: all that they are made of are among them.
+        queries: those of one question or alarm, which `queries_of` lets in.
         starts: beginning of each period, without a zone, in UTC.
         period: how long each is.
     """
     found = {each.id: read(backend, each.metric, starts, period) for each in queries if each.metric}
-    waiting = {each.id: parse(each.expression) for each in queries if each.expression}
-    while waiting:
-        ready = [name for name, each in waiting.items() if found.keys() >= set(names(each))]
-        if not ready:
-            raise Refusal("ValidationError", "The expressions are made of each other")
-        for name in ready:
-            found[name] = evaluate(waiting.pop(name), found, len(starts))
+    expressions = {each.id: parse(each.expression) for each in queries if each.expression}
+    made_of = {name: set(names(each)) for name, each in expressions.items()}
+    for name in TopologicalSorter(made_of).static_order():
+        if name in expressions:
+            found[name] = evaluate(expressions[name], found, len(starts))
     return found
