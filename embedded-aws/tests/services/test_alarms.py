@@ -5,8 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import boto3
 import pytest
+from botocore.config import Config
 
+from embedded_aws import clock
+from embedded_aws.cloudwatch import alarms
 from embedded_aws.cloudwatch.limits import rounded_down
 
 Client = Callable[..., Any]
@@ -543,6 +547,52 @@ def test_a_state_that_is_set_is_told(
 
     [told] = queue()
     assert json.loads(told["Message"])["NewStateReason"] == "a test"
+
+
+def test_a_function_that_an_alarm_calls_may_send_data(
+    monkeypatch: pytest.MonkeyPatch, endpoint: str, send: Put, alarm: Put, name: str
+) -> None:
+    own = boto3.client(
+        "cloudwatch",
+        region_name="us-west-2",
+        endpoint_url=endpoint,
+        aws_access_key_id="testing",
+        aws_secret_access_key="testing",
+        config=Config(read_timeout=10, retries={"total_max_attempts": 1}),
+    )
+    called: list[str] = []
+
+    def call(told: Any, before: str, *place: str) -> None:
+        own.put_metric_data(Namespace=name, MetricData=[{"MetricName": "Calls", "Value": 1}])
+        called.append(f"{before} {told.state_value}")
+
+    monkeypatch.setattr(alarms, "tell", call)
+    alarm(EvaluationPeriods=1)
+
+    send(9)
+
+    assert called == [f"{NO} {AL}"]
+
+
+def test_a_state_is_as_old_as_the_clock_says_also_once_the_alarm_changes(
+    cloudwatch: Any, monkeypatch: pytest.MonkeyPatch, moment: datetime, alarm: Put, name: str
+) -> None:
+    def days(key: str) -> int:
+        [found] = cloudwatch.describe_alarms(AlarmNames=[name])["MetricAlarms"]
+        return int(round((found[key] - moment) / timedelta(days=1)))
+
+    monkeypatch.setattr(clock, "_passed", timedelta(days=1))
+    alarm(TreatMissingData="breaching")
+    made = days("StateUpdatedTimestamp")
+    monkeypatch.setattr(clock, "_passed", timedelta(days=2))
+    alarm(TreatMissingData="ignore")
+    changed = days("StateUpdatedTimestamp"), days("AlarmConfigurationUpdatedTimestamp")
+    cloudwatch.set_alarm_state(AlarmName=name, StateValue="OK", StateReason="a test")
+    alarm(TreatMissingData="ignore", AlarmDescription="another")
+    [found] = cloudwatch.describe_alarms(AlarmNames=[name])["MetricAlarms"]
+
+    assert (made, changed, days("StateUpdatedTimestamp")) == (1, (1, 2), 2)
+    assert found["StateReason"] == "a test"
 
 
 def test_alarms_are_described_by_all_filters(

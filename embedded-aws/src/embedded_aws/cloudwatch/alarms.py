@@ -1,4 +1,4 @@
-"""Alarms: judged by the data that are there, and telling SNS when their state changes.
+"""Alarms: judged by the data that are there, and telling when their state changes.
 
 They are judged when data arrive, when an alarm is put, and when the control `clock` lets time pass,
 as of then; on AWS every minute. CloudWatch user guide, "Alarm evaluation" and "Configuring how
@@ -12,6 +12,7 @@ to SNS or call a function are done.
 
 import threading
 from collections.abc import Callable, Mapping
+from copy import copy
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,6 +34,7 @@ _BREACHES: Mapping[str, Callable[[float, float], bool]] = {
     "LessThanOrEqualToThreshold": lambda value, threshold: value <= threshold,
     "LessThanThreshold": lambda value, threshold: value < threshold,
 }
+_OF_STATE = ("state_value", "state_reason", "state_reason_data", "state_updated_timestamp")
 _OF_ONE_METRIC = ("Namespace", "MetricName", "Period", "Statistic")
 _lock = threading.Lock()
 
@@ -70,11 +72,16 @@ def put_metric_alarm(call: Call) -> Any:
         params["EvaluationPeriods"],
         params.get("TreatMissingData", "missing"),
     )
-    alarms = call.backend("cloudwatch").alarms
-    before = alarms.get(params["AlarmName"])
-    answer = call.moto()
-    made = alarms[params["AlarmName"]]
-    made.state_value = before.state_value if before else _NO_DATA
+    alarms, name = call.backend("cloudwatch").alarms, params["AlarmName"]
+    with _lock:
+        before = alarms.get(name)
+        answer = call.moto()
+        made = alarms[name]
+        made.configuration_updated_timestamp = made.state_updated_timestamp = now()
+        made.state_value = _NO_DATA
+        if before:
+            for attribute in _OF_STATE:
+                setattr(made, attribute, getattr(before, attribute))
     judge(call.account, call.region)
     return answer
 
@@ -85,7 +92,9 @@ def set_alarm_state(call: Call) -> Any:
     alarms, name = call.backend("cloudwatch").alarms, call.params["AlarmName"]
     before = alarms[name].state_value if name in alarms else ""
     answer = call.moto()
-    if (alarm := alarms[name]).state_value != before:
+    alarm = alarms[name]
+    alarm.state_updated_timestamp = now()
+    if alarm.state_value != before:
         tell(alarm, before, call.account, call.region)
     return answer
 
@@ -102,13 +111,19 @@ def judge(account: str, region: str) -> None:
     backend = get_backend("cloudwatch")[account][region]
     when_metrics_read.call(account, region)
     with _lock:
-        for alarm in list(backend.alarms.values()):
+        changed = [
+            (copy(alarm), before)
+            for alarm in list(backend.alarms.values())
             # Composite alarms have a rule.
-            if alarm.rule is None:
-                _judge(backend, alarm, account, region)
+            if alarm.rule is None and (before := _judge(backend, alarm))
+        ]
+    # Without the lock: a function that is called may send data, so that alarms are judged.
+    for alarm, before in changed:
+        tell(alarm, before, account, region)
 
 
-def _judge(backend: Any, alarm: Any, account: str, region: str) -> None:
+def _judge(backend: Any, alarm: Any) -> str | None:
+    """Bring an alarm into the state that its data say; return its former one if that changes it."""
     queries, returned = _queries(alarm)
     seconds = max(each.seconds for each in queries if each.seconds)
     period, end = timedelta(seconds=seconds), whole_minute(now())
@@ -116,11 +131,12 @@ def _judge(backend: Any, alarm: Any, account: str, region: str) -> None:
     starts = [end - period * number for number in range(count, 0, -1)]
     points = answers(backend, queries, starts, period)[returned]
     state = _state(alarm, points)
-    if state is None or state == alarm.state_value:
-        return
-    before = alarm.state_value
+    before: str = alarm.state_value
+    if state is None or state == before:
+        return None
     alarm.update_state(_reason(alarm, points, starts), "{}", state)
-    tell(alarm, before, account, region)
+    alarm.state_updated_timestamp = now()
+    return before
 
 
 def _state(alarm: Any, points: Series) -> str | None:
