@@ -10,8 +10,9 @@ import pytest
 from botocore.config import Config
 
 from embedded_aws import clock
-from embedded_aws.cloudwatch import alarms
+from embedded_aws.cloudwatch import alarms, metric_data
 from embedded_aws.cloudwatch.limits import rounded_down
+from embedded_aws.cloudwatch.queries import answers
 
 Client = Callable[..., Any]
 Put = Callable[..., None]
@@ -392,6 +393,14 @@ def test_a_question_beyond_the_limits_is_refused(cloudwatch: Any, refusal: Any, 
         EndTime=end,
     )
     assert "MetricDataQueries must not have a size over 500" in refused.message
+    for period, minutes in ((1, 1681), (60, 30_000_000)):
+        refused = refusal(
+            cloudwatch.get_metric_data,
+            MetricDataQueries=[{"Id": "m1", "MetricStat": {**stat, "Period": period}}],
+            StartTime=end - minutes * MINUTE,
+            EndTime=end,
+        )
+        assert "no more than 100800 periods" in refused.message
 
 
 def test_more_data_than_a_call_takes_are_refused(cloudwatch: Any, refusal: Any, name: str) -> None:
@@ -434,6 +443,36 @@ def test_data_and_what_expressions_make_of_them_are_returned_newest_first(
 
     assert {each["Id"]: each["Values"] for each in found} == {"m1": [3, 1], "e1": [30, 10]}
     assert [each["Label"] for each in found] == ["Load", "tenfold"]
+
+
+def test_queries_of_one_period_read_the_data_once(
+    cloudwatch: Any, monkeypatch: pytest.MonkeyPatch, send: Put, name: str, moment: datetime
+) -> None:
+    send(1, 2)
+    metric = {
+        "Namespace": name,
+        "MetricName": "Load",
+        "Dimensions": [{"Name": "Cluster", "Value": name}],
+    }
+    stats = [{"Metric": metric, "Period": period, "Stat": "Sum"} for period in (60, 60, 60, 120)]
+    reads: list[timedelta] = []
+
+    def read(backend: Any, queries: Any, starts: Any, period: timedelta) -> Any:
+        reads.append(period)
+        return answers(backend, queries, starts, period)
+
+    monkeypatch.setattr(metric_data, "answers", read)
+
+    found = cloudwatch.get_metric_data(
+        MetricDataQueries=[
+            {"Id": f"m{number}", "MetricStat": stat} for number, stat in enumerate(stats)
+        ],
+        StartTime=moment - 2 * MINUTE,
+        EndTime=moment,
+    )["MetricDataResults"]
+
+    assert reads == [MINUTE, 2 * MINUTE]
+    assert [sum(each["Values"]) for each in found] == [3, 3, 3, 3]
 
 
 def test_statistics_have_a_point_for_each_period_with_data(
@@ -579,7 +618,8 @@ def test_a_state_is_as_old_as_the_clock_says_also_once_the_alarm_changes(
 ) -> None:
     def days(key: str) -> int:
         [found] = cloudwatch.describe_alarms(AlarmNames=[name])["MetricAlarms"]
-        return int(round((found[key] - moment) / timedelta(days=1)))
+        age: timedelta = found[key] - moment
+        return round(age / timedelta(days=1))
 
     monkeypatch.setattr(clock, "_passed", timedelta(days=1))
     alarm(TreatMissingData="breaching")

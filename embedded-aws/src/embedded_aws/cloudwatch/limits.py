@@ -15,7 +15,7 @@ from embedded_aws.constraints import checks_arguments
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _OF_ALARMS, _OF_QUERIES = (10, 20, 30), (1, 5, 10, 20, 30)
 _TREATMENTS = ("breaching", "ignore", "missing", "notBreaching")
-_POINTS_OF_STATISTICS, _QUERIES, _DATA = 1440, 500, 1000
+_POINTS_OF_STATISTICS, _PERIODS, _QUERIES, _DATA = 1440, 100_800, 500, 1000
 # Data that are older than this have so many seconds between them.
 _KEPT = ((timedelta(days=63), _HOUR), (timedelta(days=15), 5 * _MINUTE))
 checks_arguments("cloudwatch", "ValidationError")
@@ -72,6 +72,20 @@ def check_statistics(points: int) -> None:
             f"You have requested up to {points} datapoints, which exceeds the limit of "
             f"{_POINTS_OF_STATISTICS}. You may reduce the datapoints requested by increasing "
             "Period, or decreasing the time range.",
+        )
+
+
+def check_periods(number: int) -> None:
+    """Refuse a question of GetMetricData that has too many periods.
+
+    CloudWatch pages by so many data points, of those that there are.
+
+    Raises:
+        Refusal: there are more than 100,800.
+    """
+    if number > _PERIODS:
+        raise _invalid(
+            f"The embedded AWS looks at no more than {_PERIODS} periods of a query, not at {number}"
         )
 
 

@@ -5,22 +5,24 @@ reference, PutMetricData: data may be two weeks old, and two hours ahead. GetMet
 newest data points come first.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal, action
 from embedded_aws.clock import now
-from embedded_aws.cloudwatch.datapoints import Metric, read
+from embedded_aws.cloudwatch.datapoints import Metric, Series, read
 from embedded_aws.cloudwatch.limits import (
     check_data,
     check_period,
+    check_periods,
     check_queries,
     check_statistics,
     rounded_down,
 )
 from embedded_aws.cloudwatch.new_data import judge_new_data
-from embedded_aws.cloudwatch.queries import Query, answers, dimensions_of, queries_of
+from embedded_aws.cloudwatch.queries import answers, dimensions_of, queries_of
 from embedded_aws.hooks import when_metrics_read
 
 _OLDEST, _NEWEST = timedelta(weeks=2), timedelta(hours=2)
@@ -53,8 +55,7 @@ def get_metric_statistics(call: Call) -> Any:
     when_metrics_read.call(call.account, call.region)
     params = call.params
     seconds = params["Period"]
-    starts = _starts(params, seconds)
-    check_statistics(len(starts))
+    starts = _starts(params, seconds, check_statistics)
     wanted = params.get("Statistics", [])
     if not wanted:
         raise Refusal(
@@ -94,15 +95,21 @@ def get_metric_data(call: Call) -> Any:
     asked = params["MetricDataQueries"]
     check_queries(len(asked))
     queries = queries_of(asked)
+    shortest = min((each.seconds for each in queries if each.seconds), default=0)
+
+    @cache
+    def found(seconds: int) -> tuple[list[datetime], dict[str, Series]]:
+        starts = _starts(params, seconds, check_periods)
+        period = timedelta(seconds=seconds)
+        return starts, answers(call.backend("cloudwatch"), queries, starts, period)
+
     results = []
     for each, wanted in zip(queries, asked, strict=True):
         if wanted.get("ReturnData", True):
-            seconds = each.seconds or _shortest(queries)
-            starts = _starts(params, seconds)
-            found = answers(call.backend("cloudwatch"), queries, starts, timedelta(seconds=seconds))
+            starts, series = found(each.seconds or shortest)
             points = [
                 (start, value)
-                for start, value in zip(starts, found[each.id], strict=True)
+                for start, value in zip(starts, series[each.id], strict=True)
                 if value is not None
             ]
             if params.get("ScanBy") != "TimestampAscending":
@@ -119,11 +126,9 @@ def get_metric_data(call: Call) -> Any:
     return {"MetricDataResults": results}
 
 
-def _shortest(queries: list[Query]) -> int:
-    return min(each.seconds for each in queries if each.seconds)
-
-
-def _starts(params: Mapping[str, Any], seconds: int) -> list[datetime]:
+def _starts(
+    params: Mapping[str, Any], seconds: int, check: Callable[[int], None]
+) -> list[datetime]:
     start, end = params["StartTime"], params["EndTime"]
     if start >= end:
         raise Refusal(
@@ -132,4 +137,6 @@ def _starts(params: Mapping[str, Any], seconds: int) -> list[datetime]:
     check_period(seconds)
     first = rounded_down(start.replace(tzinfo=None), now().replace(tzinfo=None))
     period, end = timedelta(seconds=seconds), end.replace(tzinfo=None)
-    return [first + period * number for number in range(-(-(end - first) // period))]
+    count = -(-(end - first) // period)
+    check(count)
+    return [first + period * number for number in range(count)]
