@@ -218,6 +218,8 @@ def test_what_is_not_judged_is_refused(
         ("1 < m1 < 2", "all of the expression"),
         ("m1 + 1e999", "all of the expression"),
         ("m1 + e1", "made of each other"),
+        pytest.param("m1" + " + m1" * 400, "too deep", id="sum"),
+        pytest.param("-" * 1500 + "m1", "too deep", id="signs"),
     ],
 )
 def test_an_expression_that_is_wrong_is_refused(

@@ -38,6 +38,8 @@ _OF_SEVERAL: Mapping[str, Callable[[list[float]], float]] = {
     "MIN": min,
     "SUM": sum,
 }
+# Of nodes within each other: evaluating takes up to three of Python's 1000 frames for each.
+_DEEPEST = 250
 _OF_ONE: Mapping[str, Callable[[float], float]] = {"ABS": abs}
 
 
@@ -54,6 +56,9 @@ def parse(expression: str) -> ast.expr:
         raise Refusal(
             "ValidationError", f"Error in expression '{expression}': syntax error"
         ) from None
+    except RecursionError:
+        raise _too_deep() from None
+    _check_depth(parsed)
     for node in ast.walk(parsed):
         if not _is_known(node):
             raise Refusal(
@@ -63,6 +68,18 @@ def parse(expression: str) -> ast.expr:
             )
     _check_arguments(parsed)
     return parsed
+
+
+def _check_depth(parsed: ast.expr) -> None:
+    level: list[ast.AST] = [parsed]
+    for _ in range(_DEEPEST):
+        level = [inner for each in level for inner in ast.iter_child_nodes(each)]
+    if level:
+        raise _too_deep()
+
+
+def _too_deep() -> Refusal:
+    return _wrong("it is too deep for the embedded AWS; SUM takes an array of many series")
 
 
 def _check_arguments(parsed: ast.expr) -> None:
