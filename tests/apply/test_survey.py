@@ -284,6 +284,19 @@ def test_jobs_that_wait_go_with_their_queue_alone(
     assert found.fate is fate
 
 
+def test_jobs_that_wait_go_with_the_queue_of_an_orchestrator_that_the_file_no_longer_has(
+    change: Change,
+) -> None:
+    change.orchestrator = Orchestrator.EC2
+    change.resources = {"AWS::Batch::JobQueue": Effect.REMOVED}
+    change.jobs = (job("later", JobState.QUEUED),)
+
+    found = change.survey()
+
+    assert [each.fate for each in found.jobs] == [Fate.MAY_END]
+    assert refused(found) == [RiskKind.JOBS_KILLED]
+
+
 def test_limits_count_the_nodes_of_jobs_that_run_beside_the_new_ones(change: Change) -> None:
     change.risks = (killed(0),)
     change.jobs = (running("a", minutes=None, nodes=3), job("later", JobState.QUEUED, nodes=4))

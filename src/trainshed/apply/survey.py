@@ -17,7 +17,6 @@ from trainshed.guard.stop_times import stop_times
 from trainshed.jobs.scheduler import UnseenJobs, scheduler_of
 from trainshed.orchestrators import Orchestrator, part
 from trainshed.orchestrators.batch.former import OUTPUTS, former_environments
-from trainshed.plan import ClusterPlan
 from trainshed.review.changes import TemplateComparison, compare_templates
 from trainshed.review.engine import require_engine
 from trainshed.review.model import CostChange, Level, Risk, RiskKind
@@ -175,17 +174,21 @@ def _jobs(
         scheduler = scheduler_of(site.region, site.plan.name, outputs)
         if scheduler is None:
             return (), None
-        loses = _loses_queue(site.plan, comparison)
+        loses = _loses_queue(comparison)
         now = datetime.now(UTC)
         return tuple(job_fates(scheduler, found, loses_queue=loses, now=now)), None
     except (AwsRefusal, UnseenJobs) as error:
         return (), str(error)
 
 
-def _loses_queue(plan: ClusterPlan, comparison: TemplateComparison) -> bool:
-    """Whether what holds the jobs that wait is replaced or removed."""
-    of_jobs = part(plan.orchestrator, "risks")
-    holding = of_jobs.RUNS_JOBS.keys() - {of_jobs.LAUNCHES_NODES}
+def _loses_queue(comparison: TemplateComparison) -> bool:
+    """Whether what holds the jobs that wait is replaced or removed.
+
+    The orchestrator that is deployed may be another one than the cluster file's.
+    """
+    of_jobs = [part(orchestrator, "risks") for orchestrator in Orchestrator]
+    holding = {resource_type for each in of_jobs for resource_type in each.RUNS_JOBS}
+    holding -= {each.LAUNCHES_NODES for each in of_jobs}
     return any(
         resource.resource_type in holding and resource.effect in GIVEN_UP
         for stack in comparison.stacks
