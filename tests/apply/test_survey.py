@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from deployed_project import project
+from deployed_stack import deployed_stack
 
 from trainshed.app.synthesis import SynthesisedStack
 from trainshed.apply import ChangeSurvey, survey, survey_change
@@ -97,7 +98,7 @@ class Change:
         made = SynthesisedStack(
             path="TrainCluster", region="us-west-2", file=Path("none"), template=template
         )
-        found: Any = SimpleNamespace(status=self.status, outputs={}, protected=False)
+        found = deployed_stack(status=self.status)
         deployed = template if self.is_made else {**template, "Description": "before"}
         return {site.plan.name: StackState(made=made, found=found, template=deployed)}
 

@@ -12,10 +12,10 @@ from typing import Any, cast
 import pytest
 from botocore.exceptions import WaiterError
 from command_line import Answer, runner
+from deployed_stack import deployed_stack
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
-from trainshed.account.deployed_stacks import DeployedStack
 from trainshed.app.synthesis import SynthesisedStack, read_app, synthesise
 from trainshed.aws import AwsRefusal, Region
 from trainshed.cli import main
@@ -150,7 +150,7 @@ def test_what_the_cdk_adds_for_statistics_is_no_difference(more: Any, says: str)
     resources = {"Queue": {"Type": "AWS::SQS::Queue"}}
     state = stacks.StackState(
         made=cast(SynthesisedStack, SimpleNamespace(template={"Resources": resources})),
-        found=cast(DeployedStack, SimpleNamespace(status="CREATE_COMPLETE")),
+        found=deployed_stack(),
         template={
             "Resources": {**resources, **more},
             "Conditions": {"CDKMetadataAvailable": {"Fn::Equals": ["a", "b"]}},
@@ -159,6 +159,23 @@ def test_what_the_cdk_adds_for_statistics_is_no_difference(more: Any, says: str)
 
     assert state.left_to_do.startswith(says)
     assert bool(state.left_to_do) == bool(says)
+
+
+@pytest.mark.parametrize("status", ["UPDATE_ROLLBACK_COMPLETE", "IMPORT_ROLLBACK_COMPLETE"])
+@pytest.mark.parametrize("is_put_back", [False, True])
+def test_after_a_rollback_a_stack_is_as_the_file_has_it_when_the_file_is_put_back(
+    status: str, is_put_back: bool
+) -> None:
+    before = {"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}}
+    made = before if is_put_back else {"Resources": {}}
+    state = stacks.StackState(
+        made=cast(SynthesisedStack, SimpleNamespace(template=made)),
+        found=deployed_stack(status=status),
+        template=before,
+    )
+
+    assert state.left_to_do.startswith("" if is_put_back else "differs from the cluster file")
+    assert bool(state.left_to_do) is not is_put_back
 
 
 def test_what_blocks_the_first_step_is_said_and_nothing_is_run(up: Run, tmp_path: Path) -> None:
@@ -534,6 +551,7 @@ def test_a_cluster_of_kubernetes_has_steps_of_its_own(
         ("CREATE_IN_PROGRESS", StepState.AT_WORK, "TrainNetwork is not there"),
         ("UPDATE_ROLLBACK_IN_PROGRESS", StepState.AT_WORK, "TrainNetwork is not there"),
         ("UPDATE_ROLLBACK_FAILED", StepState.BLOCKED, "its events say why"),
+        ("IMPORT_ROLLBACK_FAILED", StepState.BLOCKED, "its events say why"),
         ("ROLLBACK_FAILED", StepState.BLOCKED, "its events say why"),
         ("DELETE_FAILED", StepState.BLOCKED, "its events say why"),
         ("REVIEW_IN_PROGRESS", StepState.TO_DO, "TrainNetwork is not there"),
@@ -546,7 +564,7 @@ def test_stacks_are_deployed_when_cloudformation_is_not_at_work(
     state: StepState,
     said: str,
 ) -> None:
-    found = {"TrainCluster": SimpleNamespace(status=status)}
+    found = {"TrainCluster": deployed_stack(status=status)}
     monkeypatch.setattr(stacks, "find_stack", lambda _, name: found.get(name))
     monkeypatch.setattr(stacks, "template_of", lambda *_: {})
 
@@ -610,7 +628,7 @@ def test_nodes_are_checked_again_after_a_deployment(
     state: StepState,
 ) -> None:
     now = datetime.now(UTC)
-    stack = SimpleNamespace(status="UPDATE_COMPLETE", changed_at=now)
+    stack = deployed_stack(changed_at=now)
     job = SimpleNamespace(
         job_id="0a1b", state=JobState.SUCCEEDED, created_at=now - before, node_count=2
     )
@@ -624,7 +642,7 @@ def test_a_failed_first_job_is_run_again_after_its_reason_is_named(
     looks: Callable[..., dict[str, Look]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = datetime.now(UTC)
-    stack = SimpleNamespace(status="CREATE_COMPLETE", changed_at=now)
+    stack = deployed_stack(changed_at=now)
     job = SimpleNamespace(job_id="0a1b", state=JobState.FAILED, created_at=now)
     monkeypatch.setattr(first_job, "find_stack", lambda *_: stack)
     monkeypatch.setattr(first_job, "find_scheduler", lambda *_: SimpleNamespace(job=lambda _: job))
@@ -639,7 +657,7 @@ def test_a_failed_first_job_is_run_again_after_its_reason_is_named(
 def test_a_repository_whose_stack_is_being_made_is_not_deployed_again(
     looks: Callable[..., dict[str, Look]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    busy = SimpleNamespace(name="TrainContainers", status="CREATE_IN_PROGRESS")
+    busy = deployed_stack(name="TrainContainers", status="CREATE_IN_PROGRESS")
     monkeypatch.setattr(images, "find_stack", lambda *_: busy)
 
     look = looks("repository")["repository"]

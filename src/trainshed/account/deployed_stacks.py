@@ -10,6 +10,11 @@ from trainshed.aws import Region, accepting
 
 # CDK names an export STACK:ExportsOutput...
 _IMPORT = re.compile(r"Fn::ImportValue\W+([\w-]+):")
+# CloudFormation user guide, "Stack status codes". Created by a change set that was not run: the
+# CDK CLI does not wait for it.
+_NOT_BEGUN = "REVIEW_IN_PROGRESS"
+_AS_ASKED = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE")
+_AS_BEFORE = ("UPDATE_ROLLBACK_COMPLETE", "IMPORT_ROLLBACK_COMPLETE")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +38,26 @@ class DeployedStack:
     outputs: Mapping[str, str]
     resources: Mapping[str, tuple[str, ...]]
     changed_at: datetime
+
+    @property
+    def is_begun(self) -> bool:
+        """Its first deployment has begun."""
+        return self.status != _NOT_BEGUN
+
+    @property
+    def is_at_work(self) -> bool:
+        """CloudFormation is still at work on it."""
+        return self.is_begun and self.status.endswith("_IN_PROGRESS")
+
+    @property
+    def is_as_asked(self) -> bool:
+        """What was asked of it last has been done."""
+        return self.status in _AS_ASKED
+
+    @property
+    def is_whole(self) -> bool:
+        """It is as its template has it: as was asked last, or as before when that failed."""
+        return self.status in (*_AS_ASKED, *_AS_BEFORE)
 
     def ids(self, *resource_types: str) -> tuple[str, ...]:
         """Return the physical ids of the resources of some types."""

@@ -31,7 +31,7 @@ from trainshed.plan import ClusterPlan
 from trainshed.review.changes import TemplateComparison
 from trainshed.review.model import Effect, Risk, RiskKind
 from trainshed.review.risks.affected import GIVEN_UP
-from trainshed.up import Look, Site, Step, StepState, is_at_work
+from trainshed.up import Look, Site, Step, StepState
 
 Template = Mapping[str, Any]
 
@@ -115,7 +115,7 @@ def steps(site: Site, folder: Path) -> tuple[Step, Step]:
     def look(name: str, is_done: Callable[[Template], bool], wanted: Template | None) -> Look:
         found = find_stack(site.region, site.plan.name)
         assert found
-        if is_at_work(found.status):
+        if found.is_at_work:
             return Look(state=StepState.AT_WORK, says=f"{found.name} is {found.status}")
         template = template_of(site.region, found)
         if is_done(template):

@@ -70,7 +70,7 @@ class Ownership:
         shared = {
             each.name
             for each in self._stacks.values()
-            if each.ids(NETWORK_GUARD, _EKS_CLUSTER, *_STORAGE) and not _is_at_work(each)
+            if each.ids(NETWORK_GUARD, _EKS_CLUSTER, *_STORAGE) and not each.is_at_work
         }
         idle = set[str]()
         networks = [each for each in self._stacks.values() if each.ids(NETWORK_GUARD)]
@@ -103,8 +103,3 @@ class Ownership:
             if name in users and any(group in export for group in groups)
         ]
         return bool(users) and not frozenset().union(*users) - shared
-
-
-def _is_at_work(stack: DeployedStack) -> bool:
-    """Return whether somebody deploys a stack, or deletes it, now."""
-    return stack.status.endswith("_IN_PROGRESS")

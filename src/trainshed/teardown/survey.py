@@ -122,7 +122,7 @@ def survey(
         else:
             removed.append(stack)
     for stack in removed:
-        if stack.status.endswith("_IN_PROGRESS") and stack.status != "DELETE_IN_PROGRESS":
+        if stack.is_at_work and stack.status != "DELETE_IN_PROGRESS":
             raise Failure(f"{stack.name} is {stack.status}; try again when that is over")
     staying = {each.name for each in kept}
     gone = {name for name in known if only in (None, name)} - staying

@@ -7,7 +7,7 @@ from trainshed.up.account import look_at_limits
 from trainshed.up.model import Look, Step, StepState
 from trainshed.up.running import require_npx, run_command
 from trainshed.up.site import Site
-from trainshed.up.stacks import StackState, is_at_work, stack_states, stuck_stacks
+from trainshed.up.stacks import StackState, stack_states, stuck_stacks
 from trainshed.up.steps import steps_of
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "StackState",
     "Step",
     "StepState",
-    "is_at_work",
     "look_at_limits",
     "require_npx",
     "run_command",

@@ -11,8 +11,6 @@ from trainshed.up.site import Site
 
 _HEALTH = "health"
 _MINUTES = 20
-# What is left of a first deployment that failed takes no jobs.
-_FAILED_FIRST = "ROLLBACK_COMPLETE"
 # Where there are no accelerators: the launcher checks that the devices of a node are there.
 _WITHOUT_ACCELERATORS = 'echo "node $NODE_RANK of $NNODES takes jobs"'
 
@@ -20,7 +18,7 @@ _WITHOUT_ACCELERATORS = 'echo "node $NODE_RANK of $NNODES takes jobs"'
 def look_at_first_job(site: Site) -> Look:
     """Whether nodes of the cluster have passed their check since it was last deployed."""
     stack = find_stack(site.region, site.plan.name)
-    if stack is None or stack.status == _FAILED_FIRST or not stack.status.endswith("_COMPLETE"):
+    if stack is None or not stack.is_whole:
         return _to_submit(site, StepState.LATER, "the cluster is deployed first")
     job = find_scheduler(site.region, site.plan.name).job(_HEALTH)
     if job is None or job.created_at < stack.changed_at:

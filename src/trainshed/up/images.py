@@ -9,7 +9,6 @@ from trainshed.containers.engine import find_engine
 from trainshed.errors import Failure
 from trainshed.up.model import Look, StepState
 from trainshed.up.site import Site
-from trainshed.up.stacks import is_at_work
 
 _BAKE_MINUTES, _IMAGE_MINUTES = 40, 30
 
@@ -108,7 +107,7 @@ def look_at_repository(site: Site) -> Look:
     repository = site.plan.repository
     assert repository
     stack = None if repository.existing else find_stack(site.region, repository.stack_name)
-    if stack and is_at_work(stack.status):
+    if stack and stack.is_at_work:
         says = f"{stack.name} is {stack.status}"
         return Look(state=StepState.AT_WORK, says=says)
     with accepting("RepositoryNotFoundException"):

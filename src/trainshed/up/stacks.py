@@ -11,12 +11,9 @@ from trainshed.up.model import Look, StepState
 from trainshed.up.site import Site
 
 # Those that a deployment cannot go on from before somebody has found out why.
-_STUCK = "ROLLBACK_FAILED", "UPDATE_ROLLBACK_FAILED", "DELETE_FAILED"
-# Created by a change set that was not run; the CDK CLI does not wait for the others.
-_NOT_BEGUN = "REVIEW_IN_PROGRESS"
-_COMPLETE = "CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"
+_STUCK = "ROLLBACK_FAILED", "UPDATE_ROLLBACK_FAILED", "IMPORT_ROLLBACK_FAILED", "DELETE_FAILED"
 # What is left of a first deployment that failed; the CDK CLI deletes it and begins anew.
-_NOTHING_THERE = "REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE"
+_FAILED_FIRST = "ROLLBACK_COMPLETE"
 _MINUTES = 20
 # Amazon EKS user guide, "Create an Amazon EKS cluster": "several minutes"; the toolkits that make
 # one speak of ten.
@@ -42,7 +39,7 @@ class StackState:
         """What is left to do for it; nothing when it is as it should be."""
         if self.found is None:
             return "is not there"
-        if self.found.status not in _COMPLETE:
+        if not self.found.is_whole:
             return f"is {self.found.status}"
         if _without_metadata(self.template) == _without_metadata(self.made.template):
             return ""
@@ -74,7 +71,7 @@ def stack_states(site: Site) -> dict[str, StackState]:
 
 def _state(site: Site, name: str, made: SynthesisedStack) -> StackState:
     found = find_stack(site.region, name)
-    there = found is not None and found.status not in _NOTHING_THERE
+    there = found is not None and found.is_begun and found.status != _FAILED_FIRST
     template = template_of(site.region, found) if found and there else {}
     # Text is YAML, which no app makes.
     return StackState(
@@ -103,8 +100,7 @@ def look_at_stacks(site: Site) -> Look:
     if stuck := stuck_stacks(states):
         return Look(state=StepState.BLOCKED, says=stuck)
     says = ", ".join(f"{name} {each}" for name, each in left.items())
-    statuses = [each.found.status for each in states.values() if each.found]
-    if any(map(is_at_work, statuses)):
+    if any(each.found.is_at_work for each in states.values() if each.found):
         return Look(state=StepState.AT_WORK, says=says)
     plan, cost = site.plan, cluster_cost(site.plan, site.prices)
     return Look(
@@ -114,8 +110,3 @@ def look_at_stacks(site: Site) -> Look:
         minutes=_MINUTES + (_CONTROL_PLANE_MINUTES if plan.control_plane else 0),
         price=f"{cost.idle} an hour while no job runs, {cost.full} with {plan.nodes.max} nodes",
     )
-
-
-def is_at_work(status: str) -> bool:
-    """Return whether CloudFormation is still at work on a stack of this status."""
-    return status.endswith("_IN_PROGRESS") and not status.endswith(_NOT_BEGUN)
