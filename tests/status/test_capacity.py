@@ -3,10 +3,12 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from trainshed.aws import Region
 from trainshed.plan import make_plan
 from trainshed.spec import ClusterSpec
-from trainshed.status.capacity import windows_status
+from trainshed.status.capacity import window_problems, windows_status
 from trainshed.status.model import WindowStatus
 
 FIRST, SECOND, THIRD = (f"cr-{digit * 17}" for digit in "123")
@@ -118,5 +120,21 @@ def test_a_reservation_that_is_no_block_ends_when_it_says() -> None:
     assert unlimited.ends_at is None
 
 
-def test_a_reservation_that_ec2_does_not_know_has_no_window() -> None:
-    assert windows({"reservation": FIRST}, at(1)) == ()
+@pytest.mark.parametrize(
+    ("capacity", "described", "said"),
+    [
+        ({"reservation": FIRST}, {}, [f"reservation {FIRST} is missing"]),
+        ({"capacity_block": FIRST}, {}, [f"Capacity Block {FIRST} is missing"]),
+        ({"reservation": FIRST}, {"State": "cancelled"}, [f"reservation {FIRST} is cancelled"]),
+        ({"reservation": FIRST}, {"State": "active"}, []),
+    ],
+)
+def test_a_reservation_that_no_node_can_be_launched_into_is_wrong(
+    capacity: Any, described: Any, said: list[str]
+) -> None:
+    numbers = {"TotalInstanceCount": 2, "AvailableInstanceCount": 0}
+    found = {**described, **numbers, "CapacityReservationId": FIRST} if described else {}
+
+    [window] = windows(capacity, at(1), **found)
+
+    assert [*window_problems(window)] == said

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from deployed_stack import deployed_stack
 
-from trainshed.account.deployed_stacks import DeployedStack
-from trainshed.aws import Region
+from trainshed.aws import AwsRefusal, Region
 from trainshed.jobs.why.questions import Questions
 from trainshed.plan import make_plan
 from trainshed.spec import ClusterSpec
@@ -20,12 +20,21 @@ MADE, EXISTING = "fs-0a0a0a0a0a0a0a0a0", "fs-0b0b0b0b0b0b0b0b0"
 
 
 class Storages(Region):
-    """A region where each file system is as it is said, with data points of what is used."""
+    """A region where each file system is as it is said, with data points of what is used.
 
-    def __init__(self, described: Mapping[str, Any], *, used: Sequence[tuple[int, float]]) -> None:
+    Args:
+        described: what is said of it.
+        used: how many minutes ago it was how full, in GiB.
+        refusal: the code by which AWS refuses to say something of it; empty when it does not.
+    """
+
+    def __init__(
+        self, described: Mapping[str, Any], *, used: Sequence[tuple[int, float]], refusal: str
+    ) -> None:
         super().__init__("us-west-2")
         self._described = dict(described)
         self._used = used
+        self._refusal = refusal
         self.asked: list[tuple[str, str]] = []
 
     def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
@@ -41,6 +50,8 @@ class Storages(Region):
                     if params["StartTime"] <= at < params["EndTime"]
                 ]
             }
+        if self._refusal:
+            raise AwsRefusal(self._refusal, "no")
         return {"FileSystems": [self._described]}
 
 
@@ -50,6 +61,7 @@ def looked_at(
     *,
     used: Sequence[tuple[int, float]] = (),
     made: bool = True,
+    refusal: str = "",
 ) -> tuple[StorageStatus | None, list[tuple[str, str]]]:
     spec = {
         "name": "Train",
@@ -59,16 +71,8 @@ def looked_at(
         "storage": storage,
     }
     [plan] = make_plan(ClusterSpec.model_validate(spec)).storages
-    stack = DeployedStack(
-        name=plan.stack_name,
-        stack_id="",
-        status="CREATE_COMPLETE",
-        protected=True,
-        outputs={},
-        resources={plan.resource_type: (MADE,)} if made else {},
-        changed_at=NOW,
-    )
-    region = Storages(described, used=used)
+    stack = deployed_stack(resources={plan.resource_type: (MADE,)} if made else {})
+    region = Storages(described, used=used, refusal=refusal)
     return storage_status(region, plan, stack, NOW, Questions()), region.asked
 
 
@@ -143,6 +147,27 @@ def test_a_bucket_is_asked_for() -> None:
 
     assert found
     assert (found.state, asked) == ("available", [("s3", "head_bucket")])
+
+
+@pytest.mark.parametrize(
+    ("storage", "code"),
+    [
+        ({"lustre": {"deployment": "scratch-2"}}, "FileSystemNotFound"),
+        ({"efs": {}}, "FileSystemNotFound"),
+        ({"bucket": {}}, "404"),
+    ],
+)
+def test_storage_that_is_gone_is_wrong_and_what_may_not_be_asked_is_not_known(
+    storage: Any, code: str
+) -> None:
+    [kind] = storage
+
+    found, _ = looked_at(storage, {}, refusal=code)
+
+    assert found
+    assert [*storage_problems(found)] == [f"{kind} {MADE} is missing"]
+    with pytest.raises(AwsRefusal):
+        looked_at(storage, {}, refusal="AccessDeniedException")
 
 
 def test_storage_that_no_stack_has_yet_is_not_there() -> None:

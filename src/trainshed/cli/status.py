@@ -118,11 +118,12 @@ def _storage_words(storage: StorageStatus) -> str:
 
 
 def _window_words(window: WindowStatus, now: datetime) -> str:
-    what = "Capacity Block" if window.is_block else "reservation"
+    if window.is_lost:
+        return f"{window} {window.state}"
     begins = (
         f" begins {window.begins_at:{_TIME}},"
         if window.begins_at and window.begins_at > now
         else " is there,"
     )
     until = f"nodes go at {window.ends_at:{_TIME}}" if window.ends_at else "without an end"
-    return f"{what} {window.reservation_id}{begins} {until}"
+    return f"{window}{begins} {until}"

@@ -118,15 +118,25 @@ def scheduler_of(region: Region, cluster: str, outputs: Mapping[str, str]) -> Sc
     Raises:
         UnseenJobs: they cannot be looked at.
     """
-    orchestrator = outputs.get(ORCHESTRATOR_OUTPUT)
-    if orchestrator not in set(Orchestrator):
+    orchestrator = orchestrator_of(outputs)
+    if orchestrator is None:
         return None
-    schedules = part(Orchestrator(orchestrator), "scheduler")
-    # Stacks that are not ours may have an output of this name, too.
-    if not outputs.keys() >= schedules.OUTPUTS:
-        return None
-    found: Scheduler = schedules.connect(region, cluster, outputs)
+    found: Scheduler = part(orchestrator, "scheduler").connect(region, cluster, outputs)
     return found
+
+
+def orchestrator_of(outputs: Mapping[str, str]) -> Orchestrator | None:
+    """Return what starts the jobs of a deployed cluster, which its file may have changed since.
+
+    Args:
+        outputs: of its stack; those of another stack are of none.
+    """
+    name = outputs.get(ORCHESTRATOR_OUTPUT)
+    if name not in set(Orchestrator):
+        return None
+    orchestrator = Orchestrator(name)
+    # Stacks that are not ours may have an output of this name, too.
+    return orchestrator if outputs.keys() >= part(orchestrator, "scheduler").OUTPUTS else None
 
 
 def find_scheduler(region: Region, cluster: str) -> Scheduler:
@@ -146,10 +156,10 @@ def find_scheduler(region: Region, cluster: str) -> Scheduler:
         )
     found = scheduler_of(region, cluster, stack.outputs)
     if found is None:
-        busy = stack.status.endswith("_IN_PROGRESS")
+        again = f"deploy it again: npx cdk deploy {cluster}"
         raise Failure(
             f"the stack {cluster} in {region.name} is {stack.status} and has no outputs for jobs; "
-            + ("wait until that is over" if busy else f"deploy it again: npx cdk deploy {cluster}")
+            f"{'wait until that is over' if stack.is_at_work else again}"
         )
     return found
 

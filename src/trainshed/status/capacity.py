@@ -1,13 +1,14 @@
 """When the reservations or Capacity Blocks of a cluster are there."""
 
+from collections.abc import Iterator
 from datetime import datetime
 
 from trainshed.account.capacity_reservations import find_reservation
 from trainshed.aws import Region
 from trainshed.catalogue.capacity_blocks import ends_early
-from trainshed.plan import ClusterPlan
+from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.plan.calendar import Window
-from trainshed.status.model import WindowStatus
+from trainshed.status.model import MISSING, WindowStatus
 
 
 def windows_status(region: Region, plan: ClusterPlan, now: datetime) -> tuple[WindowStatus, ...]:
@@ -21,7 +22,14 @@ def windows_status(region: Region, plan: ClusterPlan, now: datetime) -> tuple[Wi
         return ()
     found = find_reservation(region, capacity.reservation_id)
     if found is None:
-        return ()
+        missing = WindowStatus(
+            reservation_id=capacity.reservation_id,
+            is_block=capacity.kind is CapacityKind.CAPACITY_BLOCK,
+            state=MISSING,
+            begins_at=None,
+            ends_at=None,
+        )
+        return (missing,)
     ends_at = found.ends_at
     if ends_at and found.is_block:
         ends_at -= ends_early(found.instance_type)
@@ -29,16 +37,24 @@ def windows_status(region: Region, plan: ClusterPlan, now: datetime) -> tuple[Wi
         WindowStatus(
             reservation_id=found.reservation_id,
             is_block=found.is_block,
+            state=found.state,
             begins_at=found.starts_at,
             ends_at=ends_at,
         ),
     )
 
 
+def window_problems(found: WindowStatus) -> Iterator[str]:
+    """Yield that a reservation or Capacity Block takes no nodes any more."""
+    if found.is_lost:
+        yield f"{found} is {found.state}"
+
+
 def _of_calendar(window: Window) -> WindowStatus:
     return WindowStatus(
         reservation_id=window.reservation_id,
         is_block=window.is_block,
+        state=None,
         begins_at=window.begins_at,
         ends_at=window.launches_until,
     )

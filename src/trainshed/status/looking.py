@@ -10,13 +10,13 @@ from trainshed.cost import Total, running_cost
 from trainshed.guard.outputs import stopped
 from trainshed.jobs.idle_nodes import look_at_idle
 from trainshed.jobs.node_states import NodeStates
-from trainshed.jobs.scheduler import scheduler_of
+from trainshed.jobs.scheduler import orchestrator_of, scheduler_of
 from trainshed.jobs.why.questions import Questions
-from trainshed.orchestrators import part, traits
+from trainshed.orchestrators import Orchestrator, part, traits
 from trainshed.plan import ClusterPlan
 from trainshed.plan.storage import StoragePlan
 from trainshed.prices import PriceList
-from trainshed.status.capacity import windows_status
+from trainshed.status.capacity import window_problems, windows_status
 from trainshed.status.model import (
     AlarmStatus,
     ClusterStatus,
@@ -28,9 +28,6 @@ from trainshed.status.model import (
 from trainshed.status.nodes import node_problems, nodes_status
 from trainshed.status.storage import storage_problems, storage_status
 
-# CloudFormation user guide, "Stack status codes": what has been done as it was asked.
-_COMPLETE = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE")
-_BUSY = "_IN_PROGRESS"
 # CloudWatch API reference, DescribeAlarms: "up to 100 alarms".
 _ALARMS_AT_ONCE, _IN_ALARM = 100, "ALARM"
 _ALARMS = ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm")
@@ -50,20 +47,19 @@ def look(region: Region, plan: ClusterPlan, prices: PriceList, now: datetime) ->
     questions = Questions()
     stacks = {name: find_stack(region, name) for name in _stack_names(plan)}
     compute = stacks[plan.name]
+    outputs = compute.outputs if compute else {}
     # A stack whose creation failed has no outputs, and no nodes.
-    deployed = compute if compute and compute.outputs else None
+    orchestrator = orchestrator_of(outputs)
     states = NodeStates(wanted=None, reached=None)
     nodes: NodesStatus | None = None
     jobs: Mapping[str, int] | None = None
     cost: Total | None = None
-    if deployed:
-        states = part(plan.orchestrator, "node_states").look(
-            region, plan.name, deployed.outputs, questions
-        )
+    if orchestrator:
+        states = part(orchestrator, "node_states").look(region, plan.name, outputs, questions)
         nodes = questions.ask(
             lambda: nodes_status(region, plan.name, states, plan.nodes.max, now), None
         )
-        jobs = questions.ask(lambda: _jobs(region, plan.name, deployed), None)
+        jobs = questions.ask(lambda: _jobs(region, plan.name, outputs), None)
     storages = tuple(
         found
         for each in plan.storages
@@ -75,16 +71,16 @@ def look(region: Region, plan: ClusterPlan, prices: PriceList, now: datetime) ->
     no_alarms: tuple[AlarmStatus, ...] | None = None
     in_alarm = questions.ask(lambda: tuple(_in_alarm(region, names)), no_alarms)
     by_guard = None
-    if deployed:
-        by_time = stopped(deployed.outputs, now) if _is_off(plan, states) else None
-        by_guard = by_time or look_at_idle(region, plan.name, deployed.outputs, questions)
+    if orchestrator:
+        by_time = stopped(outputs, now) if _is_off(orchestrator, states) else None
+        by_guard = by_time or look_at_idle(region, plan.name, outputs, questions)
     if nodes:
         billed = sum(each.health is not Health.ENDING for each in nodes.nodes)
         cost = running_cost(plan, prices, billed)
     return ClusterStatus(
         cluster=plan.name,
         region=plan.region,
-        orchestrator=plan.orchestrator,
+        orchestrator=orchestrator or plan.orchestrator,
         at=now,
         stacks={name: stack.status if stack else None for name, stack in stacks.items()},
         nodes=nodes,
@@ -93,7 +89,7 @@ def look(region: Region, plan: ClusterPlan, prices: PriceList, now: datetime) ->
         windows=windows,
         alarms=None if in_alarm is None else len(names),
         in_alarm=in_alarm or (),
-        dashboard=deployed.outputs.get(_DASHBOARD, "") if deployed else "",
+        dashboard=outputs.get(_DASHBOARD, ""),
         cost_per_hour=cost,
         stopped=by_guard,
         problems=(
@@ -102,6 +98,7 @@ def look(region: Region, plan: ClusterPlan, prices: PriceList, now: datetime) ->
             *states.problems,
             *(() if by_guard and by_guard.jobs_wait else states.disabled),
             *(problem for each in storages for problem in storage_problems(each)),
+            *(problem for each in windows for problem in window_problems(each)),
             *(f"alarm {each.name}: {each.reason}" for each in in_alarm or ()),
         ),
         # Several questions may need the same permission.
@@ -109,11 +106,11 @@ def look(region: Region, plan: ClusterPlan, prices: PriceList, now: datetime) ->
     )
 
 
-def _is_off(plan: ClusterPlan, states: NodeStates) -> bool:
+def _is_off(orchestrator: Orchestrator, states: NodeStates) -> bool:
     """Whether no node is launched; where that is not known, it goes by the guard's times."""
     if states.wanted is None:
         return True
-    return not states.wanted if traits(plan.orchestrator).keeps_nodes else bool(states.disabled)
+    return not states.wanted if traits(orchestrator).keeps_nodes else bool(states.disabled)
 
 
 def _stack_names(plan: ClusterPlan) -> Iterator[str]:
@@ -133,14 +130,14 @@ def _stack_names(plan: ClusterPlan) -> Iterator[str]:
 
 def _stack_problems(plan: ClusterPlan, stacks: Mapping[str, DeployedStack | None]) -> Iterator[str]:
     for name, stack in stacks.items():
-        if stack is None:
+        if stack is None or not stack.is_begun:
             yield f"stack {name} is not deployed: npx cdk deploy {plan.name}"
-        elif stack.status not in _COMPLETE and not stack.status.endswith(_BUSY):
+        elif not (stack.is_as_asked or stack.is_at_work):
             yield f"stack {name} is {stack.status}: its events in CloudFormation say why"
 
 
-def _jobs(region: Region, cluster: str, stack: DeployedStack) -> Mapping[str, int] | None:
-    scheduler = scheduler_of(region, cluster, stack.outputs)
+def _jobs(region: Region, cluster: str, outputs: Mapping[str, str]) -> Mapping[str, int] | None:
+    scheduler = scheduler_of(region, cluster, outputs)
     return dict(Counter(job.status for job in scheduler.jobs())) if scheduler else None
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from trainshed.account.capacity_reservations import OVER
 from trainshed.cost import Total
 from trainshed.guard.outputs import Stopped
 
@@ -23,6 +24,10 @@ class Health(StrEnum):
     DRAINED = "drained"
     FAILED = "failed"
     ENDING = "ending"
+
+
+MISSING = "missing"
+"""State of what the cluster file or a stack names, and its service does not know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +95,7 @@ class StorageStatus:
     Attributes:
         kind: lustre, efs, openzfs or bucket.
         name: id of the file system, or name of the bucket.
-        state: as its service calls it, for instance AVAILABLE.
+        state: as its service calls it, for instance AVAILABLE; MISSING when there is none.
         capacity_gib: its size; None where it grows by itself.
         used_gib: how much of it is used; None when nothing says that.
     """
@@ -116,14 +121,26 @@ class WindowStatus:
     Attributes:
         reservation_id: the `cr-...`.
         is_block: it is a Capacity Block.
+        state: as EC2 calls it, for instance active; MISSING when there is none; None for a window
+            of a calendar, which EC2 is not asked for.
         begins_at: when it begins; None when it has always been there.
         ends_at: when nodes have to be gone; None when they need not.
     """
 
     reservation_id: str
     is_block: bool
+    state: str | None
     begins_at: datetime | None
     ends_at: datetime | None
+
+    @property
+    def is_lost(self) -> bool:
+        """No node can be launched into it any more."""
+        return self.state in (*OVER, MISSING)
+
+    def __str__(self) -> str:
+        """Say what it is, and its id."""
+        return f"{'Capacity Block' if self.is_block else 'reservation'} {self.reservation_id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +165,7 @@ class ClusterStatus:
     Attributes:
         cluster: its name.
         region: AWS region.
-        orchestrator: what starts its jobs.
+        orchestrator: what starts its jobs, as it is deployed.
         at: when it was looked at.
         stacks: the state of each, by name; None for one that is not there.
         nodes: the nodes; None while the cluster's stack is not deployed.

@@ -5,18 +5,20 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from trainshed.account.deployed_stacks import DeployedStack
-from trainshed.aws import Region
+from trainshed.aws import Region, accepting
 from trainshed.jobs.why.questions import Questions
 from trainshed.metrics import LUSTRE_METRICS
 from trainshed.monitoring.widgets import FULL_PERCENT
 from trainshed.plan.storage import StorageKind, StoragePlan
-from trainshed.status.model import StorageStatus
+from trainshed.status.model import MISSING, StorageStatus
 
 _GIB = 2**30
 # FSx for Lustre user guide, "Monitoring with Amazon CloudWatch": a value each minute.
 _PERIOD_SECONDS, _LOOK_BACK = 60, timedelta(minutes=15)
 # FSx API reference, FileSystem, Lifecycle; EFS API reference, FileSystemDescription.
 _WELL = ("AVAILABLE", "UPDATING", "available", "updating")
+# FSx and EFS API references, DescribeFileSystems; S3 answers HEAD with a status alone.
+_NOT_THERE = ("FileSystemNotFound", "404")
 
 
 def storage_status(
@@ -26,7 +28,7 @@ def storage_status(
     now: datetime,
     questions: Questions,
 ) -> StorageStatus | None:
-    """Ask for storage of a cluster; None when it is not there.
+    """Ask for storage of a cluster; None when no stack has made it yet.
 
     Args:
         region: the cluster's.
@@ -39,16 +41,16 @@ def storage_status(
     name = storage.existing or (made[0] if made else None)
     if name is None:
         return None
-    match storage.kind:
-        case StorageKind.EFS:
-            return _efs(region, name)
-        case StorageKind.BUCKET:
-            region.call("s3", "head_bucket", Bucket=name)
-            return StorageStatus(
-                kind=storage.kind, name=name, state="available", capacity_gib=None, used_gib=None
-            )
-        case _:
-            return _fsx(region, storage.kind, name, now, questions)
+    with accepting(*_NOT_THERE):
+        match storage.kind:
+            case StorageKind.EFS:
+                return _efs(region, name)
+            case StorageKind.BUCKET:
+                region.call("s3", "head_bucket", Bucket=name)
+                return _without_size(storage.kind, name, "available")
+            case _:
+                return _fsx(region, storage.kind, name, now, questions)
+    return _without_size(storage.kind, name, MISSING)
 
 
 def storage_problems(found: StorageStatus) -> Iterator[str]:
@@ -58,6 +60,10 @@ def storage_problems(found: StorageStatus) -> Iterator[str]:
     percent = found.used_percent
     if percent is not None and percent >= FULL_PERCENT:
         yield f"{found.kind} {found.name} is {percent:.0f} % full: delete files, or give it more"
+
+
+def _without_size(kind: StorageKind, name: str, state: str) -> StorageStatus:
+    return StorageStatus(kind=kind, name=name, state=state, capacity_gib=None, used_gib=None)
 
 
 def _efs(region: Region, name: str) -> StorageStatus:
