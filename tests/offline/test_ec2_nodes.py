@@ -175,12 +175,12 @@ def test_an_interruption_leaves_the_node_drained_and_says_how_to_go_on(
 
     with monkeypatch.context() as patch:
         patch.setattr("trainshed.repair.repair.time.sleep", interrupt)
-        stopped = run("node", "replace", "PlainCluster", first, "--yes")
+        stopped = run("node", "replace", "PlainCluster", "0", "--yes")
 
     assert stopped.code == 130
     assert stopped.err.splitlines()[-1] == (
-        f"{first} stays drained while it is there; go on: the same command; or give it jobs again: "
-        f"trainshed node undrain PlainCluster {first}"
+        f"{first} stays drained while it is there; go on: trainshed node replace PlainCluster "
+        f"{first}; or give it jobs again: trainshed node undrain PlainCluster {first}"
     )
     assert "trainshed:drained" in nodes(aws)[first]
     (tmp_path / "end").touch()

@@ -87,7 +87,7 @@ def apply(
     if as_json:
         print_json(_record(change, refusals))
     else:
-        _show(plan.name, change)
+        _show(site, change)
     if plan_only:
         _say_refusals(refusals)
         raise typer.Exit(bool(refusals))
@@ -137,14 +137,15 @@ def _record(change: ChangeSurvey, refusals: Sequence[ChangeRefusal]) -> dict[str
     }
 
 
-def _show(name: str, change: ChangeSurvey) -> None:
+def _show(site: Site, change: ChangeSurvey) -> None:
     for former in change.former:
         say(
-            f"{former}: a former compute environment; trainshed apply {name} --blue-green deletes "
-            "it when its jobs are over"
+            f"{former}: a former compute environment; {site.ours('apply')} --blue-green deletes it "
+            "when its jobs are over"
         )
     if change.is_none:
-        say(f"nothing to do: all {len(change.stacks)} stacks of {name} are as its file has them")
+        count = len(change.stacks)
+        say(f"nothing to do: all {count} stacks of {site.plan.name} are as its file has them")
         return
     _show_stacks(change)
     for risk in change.risks:

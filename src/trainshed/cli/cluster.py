@@ -53,6 +53,12 @@ def load_cluster(cluster: str, clusters: str, region: str | None) -> ClusterPlan
     return plan
 
 
+def cluster_words(cluster: str, clusters: str, region: str | None) -> tuple[str, ...]:
+    """Return the words by which other commands find the same cluster: its name, and the options."""
+    files = () if clusters == ALL_CLUSTERS else ("--clusters", clusters)
+    return (cluster, *files, *(("--region", region) if region else ()))
+
+
 def _load(files: list[Path], region: str | None) -> tuple[ClusterPlan, ...]:
     # Wrong also where each file names its own.
     if region is not None:

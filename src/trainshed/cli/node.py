@@ -1,5 +1,6 @@
 """`trainshed node`: nodes of a cluster, drained, rebooted and replaced."""
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from trainshed.cli.cluster import (
     ClusterArgument,
     ClustersOption,
     RegionOption,
+    cluster_words,
     load_cluster,
 )
 from trainshed.cli.options import JsonOption
@@ -59,7 +61,8 @@ def drain(
         return
     say(f"{chosen.instance_id} takes no more jobs")
     say(*(f"job {job.job_id} ({job.name}) goes on there" for job in jobs))
-    say(f"take it back: trainshed node undrain {cluster} {chosen.instance_id}")
+    undrain_it = _command("undrain", chosen, cluster_words(cluster, clusters, region))
+    say(f"take it back: {undrain_it}")
 
 
 @app.command()
@@ -98,7 +101,8 @@ def reboot(
     jobs = repair.jobs_on(chosen)
     after = "it reboots, checks itself, and takes jobs again"
     _ask(repair, chosen, _steps(repair, jobs, after, force=force), yes=yes, as_json=as_json)
-    with _stays_drained(cluster, chosen), progress() as show:
+    words = cluster_words(cluster, clusters, region)
+    with _stays_drained("reboot", chosen, words, force=force), progress() as show:
         repair.reboot(chosen, force=force, show=show)
     if as_json:
         print_json(_record(chosen, jobs))
@@ -123,13 +127,14 @@ def replace(
     when = "at once" if repair.keeps_nodes else "for the next job that needs one, or for nodes.min"
     after = f"it is terminated, with what is on its disks, and another is launched {when}"
     steps = _steps(repair, jobs, after, force=force)
+    words = cluster_words(cluster, clusters, region)
     if chosen.reservation:
         steps.append(
             f"it is in {chosen.reservation}, so the other one may be on the same hardware: "
-            f"trainshed node reboot {cluster} {chosen.instance_id} is worth a try before"
+            f"{_command('reboot', chosen, words)} is worth a try before"
         )
     _ask(repair, chosen, steps, yes=yes, as_json=as_json)
-    with _stays_drained(cluster, chosen), progress() as show:
+    with _stays_drained("replace", chosen, words, force=force), progress() as show:
         another = repair.replace(chosen, force=force, show=show)
     if as_json:
         found = another.instance_id if another else None
@@ -169,15 +174,21 @@ def _ask(repair: Repair, node: Node, steps: Sequence[str], *, yes: bool, as_json
     typer.confirm("do this?", abort=True, err=True)
 
 
+def _command(verb: str, node: Node, words: Sequence[str], *options: str) -> str:
+    """Return the line of a command about a node, whose number changes when an older one ends."""
+    return shlex.join(("trainshed", "node", verb, *words, node.instance_id, *options))
+
+
 @contextmanager
-def _stays_drained(cluster: str, node: Node) -> Iterator[None]:
+def _stays_drained(verb: str, node: Node, words: Sequence[str], *, force: bool) -> Iterator[None]:
     """Say at an interruption how to go on, or back."""
     try:
         yield
     except KeyboardInterrupt:
         say(
-            f"{node.instance_id} stays drained while it is there; go on: the same command; or give "
-            f"it jobs again: trainshed node undrain {cluster} {node.instance_id}",
+            f"{node.instance_id} stays drained while it is there; go on: "
+            f"{_command(verb, node, words, *(('--force',) if force else ()))}; or give it jobs "
+            f"again: {_command('undrain', node, words)}",
             err=True,
         )
         raise

@@ -10,7 +10,7 @@ import typer
 
 from trainshed.app.synthesis import read_app
 from trainshed.aws import BadCredentials, Region
-from trainshed.cli.cluster import ALL_CLUSTERS, load_cluster
+from trainshed.cli.cluster import ALL_CLUSTERS, cluster_words, load_cluster
 from trainshed.cli.output import rich_line, say
 from trainshed.errors import Failure, TrainshedError
 from trainshed.explain import is_path
@@ -69,18 +69,12 @@ def find_site(
     """
     return Site(
         load=lambda: load_cluster(cluster, clusters, region),
-        words=_words(cluster, clusters, region),
+        words=cluster_words(cluster, clusters, region),
         files=_files(plan.where.file, cluster, clusters),
         region=Region(plan.region),
         nodes=nodes or max(plan.nodes.min, min(_NODES, plan.nodes.max)),
         given_ami=given_ami,
     )
-
-
-def _words(cluster: str, clusters: str, region: str | None) -> tuple[str, ...]:
-    """Return the words by which other commands find the same cluster."""
-    files = () if clusters == ALL_CLUSTERS else ("--clusters", clusters)
-    return (cluster, *files, *(("--region", region) if region else ()))
 
 
 def _files(file: str, cluster: str, clusters: str) -> str | None:
