@@ -18,11 +18,14 @@ class _Client:
     """EC2, as far as nodes are looked at; each look may find others.
 
     Args:
-        looks: the tags of the nodes at each look; the last one stays.
+        looks: the tags of the nodes at each look before tags are deleted, and after a reboot; the
+            last one stays. In between they have none.
+        stale_looks: how many looks still find a tag that is deleted.
     """
 
-    def __init__(self, *looks: dict[str, str]) -> None:
+    def __init__(self, *looks: dict[str, str], stale_looks: int = 0) -> None:
         self._looks = list(looks)
+        self._stale_looks = stale_looks
         self.calls: list[str] = []
 
     def __getattr__(self, operation: str) -> Any:
@@ -32,7 +35,11 @@ class _Client:
         return self
 
     def paginate(self, **params: Any) -> list[dict[str, Any]]:
-        boots = self._looks.pop(0) if len(self._looks) > 1 else self._looks[0]
+        if self.calls[-1:] == ["delete_tags"]:
+            self._stale_looks -= 1
+            boots = self._looks[0] if self._stale_looks >= 0 else dict.fromkeys(self._looks[0], "")
+        else:
+            boots = self._looks.pop(0) if len(self._looks) > 1 else self._looks[0]
         return [{"Reservations": [{"Instances": [_instance(*each) for each in boots.items()]}]}]
 
 
@@ -248,6 +255,24 @@ def test_a_node_is_emptied_before_it_is_rebooted_and_gets_jobs_again_when_it_is_
     ]
     assert client.calls == ["delete_tags", "reboot_instances"]
     assert control.done == ["drain", *(["evict"] if force else []), "undrain"]
+
+
+def test_a_node_is_rebooted_when_its_tag_of_the_last_boot_is_gone(
+    control: _Control, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "_BOOT_SECONDS", 60)
+    steps_taken = repair(_Client({"i-1": "ok"}, stale_looks=2), control)
+    shown: list[str] = []
+
+    steps_taken.reboot(steps_taken.find("i-1"), force=False, show=shown.append)
+
+    assert shown == [
+        "i-1: takes no more jobs",
+        "",
+        "",
+        "i-1: rebooting",
+        "i-1: has passed its checks, and takes jobs",
+    ]
 
 
 def test_a_node_that_is_back_gets_no_jobs_before_it_has_joined(control: _Control) -> None:

@@ -2,9 +2,8 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from trainshed.account.deployed_stacks import find_stack
 from trainshed.account.tags import BOOT_TAG
 from trainshed.aws import Region
 from trainshed.errors import Failure
@@ -84,6 +83,10 @@ class Repair:
         self.region.call(
             "ec2", "delete_tags", Resources=[node.instance_id], Tags=[{"Key": BOOT_TAG}]
         )
+        # EC2 API reference, "Eventual consistency": it may be shown for a while yet.
+        self._wait(
+            lambda: self._without_tag(node), f"{node.instance_id} has kept its tag {BOOT_TAG}", show
+        )
         show(f"{node.instance_id}: rebooting")
         self.region.call("ec2", "reboot_instances", InstanceIds=[node.instance_id])
         self._wait(lambda: self._back(node), f"{node.instance_id} has not come back", show)
@@ -150,9 +153,18 @@ class Repair:
             show("")
             time.sleep(_PAUSE_SECONDS)
 
+    def _now(self, node: Node) -> Node | None:
+        """Return a node as it is now; None when it does not run any more."""
+        return next((each for each in self._nodes() if each.instance_id == node.instance_id), None)
+
+    def _without_tag(self, node: Node) -> Node | None:
+        """Return a node when nothing is said of its boot, or it has ended."""
+        now = self._now(node) or replace(node, boot="")
+        return None if now.boot else now
+
     def _back(self, node: Node) -> Node | None:
         """Return a node when it has passed its checks."""
-        now = next((each for each in self._nodes() if each.instance_id == node.instance_id), None)
+        now = self._now(node)
         if now is None or now.boot.startswith("failed: "):
             why = f": {now.boot.removeprefix('failed: ')}" if now else ""
             raise Failure(
@@ -192,14 +204,11 @@ def repair_of(region: Region, cluster: str) -> Repair:
         Failure: it is not deployed, or not wholly.
     """
     scheduler = find_scheduler(region, cluster)
-    stack = find_stack(region, cluster)
-    # The scheduler was made from it.
-    assert stack is not None
-    orchestrator = Orchestrator(stack.outputs[ORCHESTRATOR_OUTPUT])
+    orchestrator = Orchestrator(scheduler.outputs[ORCHESTRATOR_OUTPUT])
     return Repair(
         region=region,
         scheduler=scheduler,
-        control=part(orchestrator, "repair").connect(region, cluster, stack.outputs),
+        control=part(orchestrator, "repair").connect(region, cluster, scheduler.outputs),
         keeps_nodes=traits(orchestrator).keeps_nodes,
     )
 
