@@ -5,12 +5,14 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import job_bench
 import pytest
 from command_line import Answer, runner
 from deployed_project import changed, deploy, project
+from deployed_stack import deployed_stack
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.job_settings import JobSettings
@@ -20,6 +22,7 @@ from trainshed.cli import main
 from trainshed.cli import steps as cli_steps
 from trainshed.cli.cluster import ALL_CLUSTERS
 from trainshed.cli.steps import find_site
+from trainshed.errors import Failure
 from trainshed.orchestrators import Orchestrator
 from trainshed.orchestrators.batch import former
 from trainshed.plan import CapacityKind, load_fleet
@@ -248,3 +251,71 @@ def test_a_run_that_was_stopped_goes_on_from_what_is_deployed(
     assert (stopped.json["changes"], stopped.json["risks"]) == ([], [])
     assert switched == {"keep": StepState.DONE, "switch": StepState.DONE}
     assert kept == {"keep": StepState.DONE, "switch": StepState.TO_DO}
+
+
+def template(size: int) -> dict[str, Any]:
+    """The template of a cluster whose compute environment has some size."""
+    properties = {"ReplaceComputeEnvironment": False, "Size": size}
+    environment = {"Type": "AWS::Batch::ComputeEnvironment", "Properties": properties}
+    return {"Resources": {"Environment": environment}}
+
+
+def site_of(made: dict[str, Any]) -> Any:
+    """A cluster whose app makes a template."""
+
+    def synthesise_into(folder: Path) -> dict[str, Any]:
+        folder.mkdir(parents=True)
+        file = folder / "TrainCluster.template.json"
+        file.write_text(json.dumps(made), encoding="utf-8")
+        return {"TrainCluster": SimpleNamespace(file=file)}
+
+    return SimpleNamespace(
+        region=Region("us-west-2"),
+        plan=SimpleNamespace(name="TrainCluster"),
+        stacks={"TrainCluster": SimpleNamespace(template=made)},
+        synthesise_into=synthesise_into,
+        cdk=lambda *words: " ".join(words),
+    )
+
+
+def test_an_interrupted_switch_is_taken_back_before_a_change_that_needs_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployed = blue_green.with_switch(template(4))
+    there = [deployed]
+    found = deployed_stack(name="TrainCluster")
+    monkeypatch.setattr(blue_green, "find_stack", lambda *_: found)
+    monkeypatch.setattr(blue_green, "template_of", lambda *_: there[-1])
+
+    [step] = blue_green.take_back(site_of(template(3)), tmp_path, deployed)
+    look = step.look()
+    [assembly] = tmp_path.glob("*/TrainCluster.template.json")
+    there.append(json.loads(assembly.read_text(encoding="utf-8")))
+
+    assert look.state is StepState.TO_DO
+    assert look.commands[0].startswith("deploy TrainCluster --exclusively")
+    assert there[-1] == template(4)
+    assert step.look().state is StepState.DONE
+
+
+@pytest.mark.parametrize(
+    "deployed",
+    [
+        pytest.param(template(4), id="no switch"),
+        pytest.param(blue_green.with_switch(template(3)), id="the deployment changes nothing else"),
+    ],
+)
+def test_nothing_is_taken_back_where_the_deployment_does_it(
+    tmp_path: Path, deployed: dict[str, Any]
+) -> None:
+    assert blue_green.take_back(site_of(template(3)), tmp_path, deployed) == ()
+
+
+def test_a_stack_that_goes_meanwhile_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blue_green, "find_stack", lambda *_: None)
+    keep, _ = blue_green.steps(site_of(template(3)), tmp_path)
+
+    with pytest.raises(Failure, match="TrainCluster has gone from us-west-2 meanwhile"):
+        keep.look()

@@ -11,9 +11,11 @@ that time only. Three deployments of the cluster's stack do it:
    ReplaceComputeEnvironment: "When changing the value of this property to false, do not change any
    other properties at the same time."
 
-How far it has come is in the deployed template, so that nothing else need be kept. AWS Batch user
-guide, "Perform blue/green updates for compute environments". Inferred: jobs that run go on when
-their environment leaves the queue.
+How far it has come is in the deployed template, so that nothing else need be kept. When it was
+interrupted, and the next change needs no other environment, `take-back` ends it before that.
+
+AWS Batch user guide, "Perform blue/green updates for compute environments". Inferred: jobs that run
+go on when their environment leaves the queue.
 """
 
 import json
@@ -25,6 +27,7 @@ from typing import Any
 
 from trainshed.account.deployed_stacks import find_stack, template_of
 from trainshed.app.synthesis import SynthesisedStack
+from trainshed.errors import Failure
 from trainshed.orchestrators import Orchestrator
 from trainshed.orchestrators.batch.former import former_environments
 from trainshed.plan import ClusterPlan
@@ -111,29 +114,6 @@ def steps(site: Site, folder: Path) -> tuple[Step, Step]:
         site: the cluster and its account.
         folder: for cloud assemblies.
     """
-
-    def look(name: str, is_done: Callable[[Template], bool], wanted: Template | None) -> Look:
-        found = find_stack(site.region, site.plan.name)
-        assert found
-        if found.is_at_work:
-            return Look(state=StepState.AT_WORK, says=f"{found.name} is {found.status}")
-        template = template_of(site.region, found)
-        if is_done(template):
-            return Look(state=StepState.DONE, says=f"{found.name} is so far")
-        assembly = folder / name
-        _write_assembly(site, assembly, wanted or with_switch(template))
-        exclusively = ("--exclusively",) if wanted is None else ("--concurrency=4",)
-        deploy = site.cdk(
-            *("deploy", site.plan.name, *exclusively, "--require-approval=never"),
-            *("--app", str(assembly)),
-        )
-        return Look(
-            state=StepState.TO_DO,
-            says=f"{found.name} is not so far",
-            commands=(deploy,),
-            minutes=_MINUTES,
-        )
-
     made = site.stacks[site.plan.name].template
 
     def is_switched(template: Template) -> bool:
@@ -146,13 +126,77 @@ def steps(site: Site, folder: Path) -> tuple[Step, Step]:
         Step(
             name="keep",
             title="The compute environment is kept when it is replaced",
-            look=lambda: look("keep", is_kept, None),
+            look=lambda: _look(site, folder / "keep", is_kept, with_switch),
         ),
         Step(
             name="switch",
             title="A new compute environment, and the queue moves to it",
-            look=lambda: look("switch", is_switched, with_switch(made)),
+            look=lambda: _look(site, folder / "switch", is_switched, None),
         ),
+    )
+
+
+def take_back(site: Site, folder: Path, deployed: Template) -> tuple[Step, ...]:
+    """Return what is deployed before a change that moves no queue: the end of an interrupted one.
+
+    Args:
+        site: the cluster and its account.
+        folder: for cloud assemblies.
+        deployed: the template of its own stack.
+    """
+    # The ordinary deployment ends it where that changes nothing else.
+    if without_switch(deployed) in (deployed, site.stacks[site.plan.name].template):
+        return ()
+    step = Step(
+        name="take-back",
+        title="The compute environment is no longer kept",
+        look=lambda: _look(
+            site,
+            folder / "take-back",
+            lambda template: template == without_switch(template),
+            without_switch,
+        ),
+    )
+    return (step,)
+
+
+def _look(
+    site: Site,
+    assembly: Path,
+    is_done: Callable[[Template], bool],
+    change: Callable[[Template], Template] | None,
+) -> Look:
+    """Ask whether a template is deployed; if not, return the command that deploys it.
+
+    Args:
+        site: the cluster and its account.
+        assembly: folder for the cloud assembly.
+        is_done: whether a deployed template needs no deployment.
+        change: of the deployed template, without the other stacks; None for that of the cluster
+            file, with the switch.
+
+    Raises:
+        Failure: the stack has gone.
+    """
+    found = find_stack(site.region, site.plan.name)
+    if found is None:
+        raise Failure(f"{site.plan.name} has gone from {site.region.name} meanwhile")
+    if found.is_at_work:
+        return Look(state=StepState.AT_WORK, says=f"{found.name} is {found.status}")
+    template = template_of(site.region, found)
+    if is_done(template):
+        return Look(state=StepState.DONE, says=f"{found.name} is so far")
+    made = site.stacks[found.name].template
+    _write_assembly(site, assembly, change(template) if change else with_switch(made))
+    deploy = site.cdk(
+        *("deploy", found.name, "--exclusively" if change else "--concurrency=4"),
+        *("--require-approval=never", "--app", str(assembly)),
+    )
+    return Look(
+        state=StepState.TO_DO,
+        says=f"{found.name} is not so far",
+        commands=(deploy,),
+        minutes=_MINUTES,
     )
 
 

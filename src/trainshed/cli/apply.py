@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from trainshed.apply import ChangeRefusal, ChangeSurvey, survey_change
-from trainshed.apply.blue_green import drain
+from trainshed.apply.blue_green import drain, take_back
 from trainshed.apply.blue_green import steps as blue_green_steps
 from trainshed.cli.cluster import (
     ALL_CLUSTERS,
@@ -97,7 +97,9 @@ def apply(
     if not change.is_none and not yes:
         typer.confirm("apply this?", abort=True, err=True)
     folder = Path("build") / "apply" / plan.name
-    for step in blue_green_steps(site, folder) if change.switches else ():
+    deployed = change.stacks[plan.name].template
+    first = blue_green_steps(site, folder) if change.switches else take_back(site, folder, deployed)
+    for step in first:
         bring_about(step, folder, yes=True)
     for name in ("stacks", "kubernetes", *(("health",) if health else ())):
         if name in steps:
