@@ -133,9 +133,7 @@ def test_a_plan_says_what_differs_in_which_order_and_what_it_costs(
     effects = {each["name"]: each["effect"] for each in stack["resources"]}
     assert effects["Batch/Environment"] == "changed"
     before, after = (answer.json["cost"][f"full_{when}"]["usd"] for when in ("before", "after"))
-    node = before - after
-    assert node > 20
-    assert before == pytest.approx(after + node)
+    assert before - after > 20
     assert answer.json["cost"]["idle_before"] == answer.json["cost"]["idle_after"]
 
 
