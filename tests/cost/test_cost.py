@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainshed import catalogue
+from trainshed.catalogue.lustre import included_metadata_iops
 from trainshed.cost import ClusterCost, Total, cluster_cost
 from trainshed.errors import TrainshedError
-from trainshed.parts.lustre import included_metadata_iops
 from trainshed.plan import ClusterPlan, load_fleet, make_plan
 from trainshed.prices import GP3, Price, PriceList, Purchase, instance_item, load_prices, unit_of
 from trainshed.spec import ClusterSpec, SpecError

@@ -10,6 +10,7 @@ from typing import Any
 
 from trainshed.aws import Region
 from trainshed.catalogue import ebs
+from trainshed.catalogue.lustre import included_metadata_iops
 from trainshed.prices import (
     ECR_STORED,
     EFS_ARCHIVE,
@@ -23,6 +24,7 @@ from trainshed.prices import (
     LOAD_BALANCER_HOUR,
     LOGS_STORED,
     LUSTRE_BACKUP,
+    LUSTRE_METADATA_IOPS,
     OPENZFS_BACKUP,
     OPENZFS_STORED,
     OPENZFS_THROUGHPUT,
@@ -69,14 +71,13 @@ def lustre_billed(described: Mapping[str, Any]) -> Billed:
     deployment = lustre["DeploymentType"]
     # Intelligent-Tiering has no fixed size.
     capacity = described.get("StorageCapacity")
-    item = lustre_item(deployment.lower().replace("_", "-"), throughput)
     return Billed(
         what="file system",
         name=name,
         size=f"{capacity or 'elastic'} GiB {deployment}"
         + (f", {throughput} MB/s per TiB" if throughput else ""),
         since=described.get("CreationTime"),
-        charges=((item, capacity),) if capacity else None,
+        charges=tuple(_of_lustre(lustre, capacity)) if capacity else None,
         command=f"aws fsx delete-file-system --file-system-id {name}",
     )
 
@@ -233,6 +234,25 @@ def load_balancer_billed(name: str, kind: str, since: datetime, command: str) ->
         charges=((item, 1),) if item else None,
         command=command,
     )
+
+
+def unprotect_eks_cluster(name: str) -> str:
+    """Return the command that ends the deletion protection of an EKS cluster."""
+    return (
+        f"aws eks update-cluster-config --name {name} --no-deletion-protection && "
+        f"aws eks wait cluster-active --name {name}"
+    )
+
+
+def _of_lustre(described: Mapping[str, Any], gib: int) -> Iterator[tuple[str, float]]:
+    """Yield what a Lustre file system is billed for: its size, and its metadata IOPS above that."""
+    throughput = described.get("PerUnitStorageThroughput")
+    yield lustre_item(described["DeploymentType"].lower().replace("_", "-"), throughput), gib
+    metadata = described.get("MetadataConfiguration", {})
+    if metadata.get("Mode") == "USER_PROVISIONED":
+        more = metadata["Iops"] - included_metadata_iops(gib)
+        if more > 0:
+            yield LUSTRE_METADATA_IOPS, more
 
 
 def _gp3(described: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

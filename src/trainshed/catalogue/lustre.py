@@ -47,6 +47,17 @@ _HDD_SIZES = {12: Sizes((6000,), 6000), 40: Sizes((1800,), 1800)}
 # "Working with EFA-enabled file systems".
 _EFA_STEPS = {1000: 4800, 500: 9600, 250: 19200, 125: 38400}
 
+# "File system metadata performance": the metadata IOPS that come with the storage, by the smallest
+# storage in GiB that has them. From 48000 GiB on it is 12000 for each 24000 GiB.
+_INCLUDED_IOPS = ((48000, 0), (12000, 12000), (4800, 6000), (2400, 3000), (0, 1500))
+_IOPS_STEP, _STEP_GIB = 12000, 24000
+
+
+def included_metadata_iops(gib: int) -> int:
+    """Return the metadata IOPS that come with the storage of a persistent-2 file system."""
+    included = next(iops for least, iops in _INCLUDED_IOPS if gib >= least)
+    return included or gib // _STEP_GIB * _IOPS_STEP
+
 
 def sustained_throughput(gib: int, per_tib: int) -> int:
     """Return what a file system lets its clients write all the time, in MB/s."""

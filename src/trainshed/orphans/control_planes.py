@@ -32,10 +32,7 @@ def _cluster_billed(place: SearchedRegion, cluster: dict[str, Any]) -> Billed:
         for group in groups
     ]
     if cluster.get("deletionProtection"):
-        steps.append(
-            f"aws eks update-cluster-config --name {name} --no-deletion-protection && "
-            f"aws eks wait cluster-active --name {name}"
-        )
+        steps.append(unprotect_eks_cluster(name))
     return Billed(
         what="EKS cluster",
         name=name,

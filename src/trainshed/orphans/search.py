@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
-from trainshed.account.billed import Billed
+from trainshed.account.billed import Billed, unprotect_eks_cluster
 from trainshed.account.deployed_stacks import DeployedStack
 from trainshed.aws import Region
 from trainshed.cost import HOURS_PER_MONTH, CostRow
@@ -93,11 +93,7 @@ def _named(clusters: Collection[ClusterPlan]) -> Iterator[str]:
 
 
 def _stack(stack: DeployedStack, why: str, inside: Sequence[Billed], prices: PriceList) -> Orphan:
-    steps = [
-        f"aws eks update-cluster-config --name {each} --no-deletion-protection && "
-        f"aws eks wait cluster-active --name {each}"
-        for each in stack.ids("AWS::EKS::Cluster")
-    ]
+    steps = [unprotect_eks_cluster(each) for each in stack.ids("AWS::EKS::Cluster")]
     if stack.protected:
         steps.append(
             "aws cloudformation update-termination-protection --no-enable-termination-protection "

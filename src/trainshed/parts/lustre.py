@@ -2,15 +2,11 @@
 
 from collections.abc import Iterator
 
+from trainshed.catalogue.lustre import included_metadata_iops
 from trainshed.parts.model import Charge, Fact, PartResources, PlannedPart
 from trainshed.plan import ClusterPlan, LustrePlan
 from trainshed.prices import LUSTRE_BACKUP, LUSTRE_METADATA_IOPS, lustre_item
 from trainshed.spec import DeploymentType
-
-# FSx for Lustre user guide, "File system metadata performance": what comes with the storage, by the
-# smallest storage in GiB that has it. From 48000 GiB on it is 12000 for each 24000 GiB.
-_INCLUDED_IOPS = ((48000, 0), (12000, 12000), (4800, 6000), (2400, 3000), (0, 1500))
-_IOPS_STEP, _STEP_GIB = 12000, 24000
 
 
 def lustre_part(lustre: LustrePlan) -> PlannedPart:
@@ -63,12 +59,6 @@ def _charges(lustre: LustrePlan) -> Iterator[Charge]:
     # As LustreFileSystem has it: FSx backs up no file system that is linked to S3, and no scratch.
     if new.deployment is DeploymentType.PERSISTENT_2 and not new.s3:
         yield Charge(component="backups of Lustre", item=LUSTRE_BACKUP)
-
-
-def included_metadata_iops(capacity_gib: int) -> int:
-    """Return the metadata IOPS that come with the storage of a persistent-2 file system."""
-    included = next(iops for least, iops in _INCLUDED_IOPS if capacity_gib >= least)
-    return included or capacity_gib // _STEP_GIB * _IOPS_STEP
 
 
 def bucket_part(plan: ClusterPlan) -> Iterator[PlannedPart]:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from trainshed.parts.lustre import included_metadata_iops
+from trainshed.catalogue.lustre import included_metadata_iops
 from trainshed.review.model import Effect, Level, Risk, RiskKind
 from trainshed.review.resource_types import keeps_its_name
 from trainshed.review.risks.affected import Affected, at, whole_number
