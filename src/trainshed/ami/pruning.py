@@ -11,8 +11,6 @@ from trainshed.ami.usage import usage
 from trainshed.aws import AwsRefusal, Region, accepting
 
 _YOUNG = timedelta(days=1)
-# How reasons begin that are no facts about an AMI: then it is unknown whether it may go.
-COULD_NOT_LOOK = "could not look: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +22,8 @@ class Verdict:
         name: id of the AMI or of the snapshot.
         cell: for instance `neuron/ecs`.
         build: stamp of its build.
-        reasons: why it stays; empty when it may go.
+        reasons: why it stays.
+        unseen: what could not be looked at, which keeps it, too.
         snapshots: what goes with it.
     """
 
@@ -33,12 +32,13 @@ class Verdict:
     cell: str
     build: str
     reasons: tuple[str, ...]
+    unseen: tuple[str, ...]
     snapshots: tuple[str, ...]
 
     @property
     def goes(self) -> bool:
         """Whether it may go."""
-        return not self.reasons
+        return not self.reasons and not self.unseen
 
 
 def judge(region: Region, *, keep: int, now: datetime) -> list[Verdict]:
@@ -54,14 +54,16 @@ def judge(region: Region, *, keep: int, now: datetime) -> list[Verdict]:
     amis = own_amis(region)
     remembered, blind = _remembered(region, keep)
     used = usage(region)
-    unseen = tuple(f"{COULD_NOT_LOOK}{why}" for why in (*blind, *used.blind))
+    blind = (*blind, *used.blind)
     verdicts = []
     for ami in amis:
+        # Where others may use it we need not ask when it stays anyway.
+        shared, unseen = ((), blind) if blind else _shared(region, ami)
         reasons = (
             *used.users.get(ami.image_id, ()),
             *remembered.get(ami.image_id, ()),
             *_own_reasons(ami, now),
-            *(unseen or _shared(region, ami)),
+            *shared,
         )
         verdicts.append(
             Verdict(
@@ -69,7 +71,8 @@ def judge(region: Region, *, keep: int, now: datetime) -> list[Verdict]:
                 name=ami.image_id,
                 cell=ami.cell,
                 build=ami.build,
-                reasons=tuple(reasons),
+                reasons=reasons,
+                unseen=unseen,
                 snapshots=ami.snapshots,
             )
         )
@@ -118,18 +121,19 @@ def _own_reasons(ami: Ami, now: datetime) -> Iterable[str]:
         yield "protected from being deregistered"
 
 
-def _shared(region: Region, ami: Ami) -> tuple[str, ...]:
-    """Where others may use it we cannot look."""
+def _shared(region: Region, ami: Ami) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return with whom an AMI is shared, and why that could not be asked."""
     if ami.public:
-        return ("shared with every account, so its users cannot be listed",)
+        return ("shared with every account, so its users cannot be listed",), ()
     try:
         answer = region.call(
             "ec2", "describe_image_attribute", ImageId=ami.image_id, Attribute="launchPermission"
         )
     except AwsRefusal as error:
-        return (f"{COULD_NOT_LOOK}{error}",)
+        return (), (str(error),)
     others = [str(next(iter(entry.values()))) for entry in answer.get("LaunchPermissions", [])]
-    return (f"shared with {', '.join(others)}, where we cannot look",) if others else ()
+    # Where they may use it we cannot look.
+    return (f"shared with {', '.join(others)}, where we cannot look",) if others else (), ()
 
 
 def _orphans(region: Region, amis: list[Ami], now: datetime) -> list[Verdict]:
@@ -154,6 +158,7 @@ def _orphans(region: Region, amis: list[Ami], now: datetime) -> list[Verdict]:
                 cell=cell_of(tags),
                 build=tags[BUILD_TAG],
                 reasons=(),
+                unseen=(),
                 snapshots=(entry["SnapshotId"],),
             )
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trainshed.account.billed import GIB, Billed
 from trainshed.ami.ami import build_moment
-from trainshed.ami.pruning import COULD_NOT_LOOK, Verdict, judge
+from trainshed.ami.pruning import Verdict, judge
 from trainshed.errors import Failure
 from trainshed.orphans.model import Candidate, OrphanSearch, SearchedRegion
 from trainshed.prices import SNAPSHOT
@@ -23,8 +23,7 @@ def _amis(place: SearchedRegion) -> Iterator[Candidate]:
                 why=f"a build of {each.cell} made it; trainshed ami prune removes all of these",
             )
     # Then every AMI stays.
-    reasons = {reason for each in verdicts for reason in each.reasons}
-    if unseen := [each for each in reasons if each.startswith(COULD_NOT_LOOK)]:
+    if unseen := {why for each in verdicts for why in each.unseen}:
         raise Failure("; ".join(sorted(unseen)))
 
 

@@ -91,7 +91,9 @@ def prune_command(
     for here in regions(region):
         for verdict in judge(here, keep=keep, now=datetime.now(UTC)):
             done, ok = _carry_out(here, verdict) if yes else (_intent(verdict), True)
-            records.append(asdict(verdict) | {"verdict": done})
+            unseen = (f"could not look: {why}" for why in verdict.unseen)
+            reasons = (*verdict.reasons, *unseen)
+            records.append(asdict(verdict) | {"verdict": done, "reasons": reasons})
             failed = failed or not ok
     print_records(
         records,
