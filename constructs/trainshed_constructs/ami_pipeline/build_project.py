@@ -8,13 +8,13 @@ from constructs import Construct
 
 from trainshed.nodes.cells import Cell
 from trainshed.spec import AmiPipelineSpec
+from trainshed.spec.pipeline import MOST_BUILD_MINUTES
 from trainshed_constructs.ami_pipeline.records import BuildRecords
 
 _Project = codebuild.CfnProject
 
 # An hour's patience with the AMI after the bake, and one boot to test it.
 _PUBLISHING_MINUTES = 90
-_MINUTES_MAX = 2160
 
 
 def github_source(spec: AmiPipelineSpec, build_spec: str) -> codebuild.CfnProject.SourceProperty:
@@ -93,7 +93,7 @@ def ami_build_project(
         # Two builds of one cell would race for its channel; the second is refused. Only without a
         # limit would CodeBuild queue it (user guide, "Builds in AWS CodeBuild").
         concurrent_build_limit=1,
-        timeout_in_minutes=min(spec.timeout_minutes + _PUBLISHING_MINUTES, _MINUTES_MAX),
+        timeout_in_minutes=min(spec.timeout_minutes + _PUBLISHING_MINUTES, MOST_BUILD_MINUTES),
         triggers=_pushes(spec.branch) if spec.on_commit else None,
     )
 

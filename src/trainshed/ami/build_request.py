@@ -11,11 +11,10 @@ from trainshed.errors import TrainshedError
 from trainshed.nodes.cells import Cell
 from trainshed.pins.reader import read_pins
 from trainshed.pins.recipe import ami_recipe, require_current_recipes
+from trainshed.spec.pipeline import MOST_BUILD_MINUTES
 
 # Stands for the subnets that only AWS knows.
 LISTED = "SUBNET"
-# What an AMI pipeline may take at most.
-_MOST_MINUTES = 2160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +87,9 @@ class BuildRequest:
         for variable in self.variables:
             if "=" not in variable:
                 raise TrainshedError(f"the variable {variable!r} is not NAME=VALUE")
-        if not 1 <= self.minutes <= _MOST_MINUTES:
+        if not 1 <= self.minutes <= MOST_BUILD_MINUTES:
             raise TrainshedError(
-                f"minutes must be at least 1 and at most {_MOST_MINUTES}, got {self.minutes}"
+                f"minutes must be at least 1 and at most {MOST_BUILD_MINUTES}, got {self.minutes}"
             )
         pins = read_pins(self.template / "pins.json")
         ami_recipe(pins, self.accelerator, self.agent, self.base)

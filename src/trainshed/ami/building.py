@@ -19,7 +19,7 @@ from trainshed.ami.subnets import BuildSubnet
 from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import TrainshedError
 from trainshed.files import LARGEST_MADE, ReadError, read_bytes
-from trainshed.spec.pipeline import BUILD_MINUTES
+from trainshed.spec.pipeline import MOST_BUILD_MINUTES
 
 LOG = "build.log"
 
@@ -50,7 +50,7 @@ def build(
     """
     log = request.output / LOG
     with _alone(request.output) as held, _readable_template(request.template, packer) as template:
-        _clear_leftovers(request, region, log, show)
+        _clear_leftovers(region, log, show)
         if log.exists():
             log.replace(log.with_name("build.previous.log"))
         (request.output / MANIFEST).unlink(missing_ok=True)
@@ -145,10 +145,10 @@ def _alone(output: Path) -> Iterator[IO[str]]:
         yield held
 
 
-def _clear_leftovers(request: BuildRequest, region: Region, log: Path, show: Show) -> None:
+def _clear_leftovers(region: Region, log: Path, show: Show) -> None:
     """Remove what earlier builds left; if that fails, build anyway."""
     # What is older than any build may take is of a build that is dead.
-    limit = timedelta(minutes=max(request.minutes, BUILD_MINUTES))
+    limit = timedelta(minutes=MOST_BUILD_MINUTES)
     try:
         left = tagged_leftovers(region, now=datetime.now(UTC), older_than=limit)
         _remove(region, left, show)

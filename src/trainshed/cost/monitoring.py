@@ -21,7 +21,7 @@ class MonitoringCost:
     percent: float | None
 
     def __str__(self) -> str:
-        """Return for instance `70.10 USD a month, 0.028 % of the nodes`."""
+        """Return for instance `70.10 USD a month at full size, 0.028 % of the nodes`."""
         share = "" if self.percent is None else f", {self.percent:.2g} % of the nodes"
         return f"{self.month} a month at full size{share}"
 

@@ -9,7 +9,7 @@ from trainshed.account.tags import CLUSTER_TAG
 from trainshed.ami.leftovers import tagged_leftovers
 from trainshed.orphans.model import Candidate, OrphanSearch, SearchedRegion
 from trainshed.prices import Purchase, instance_item
-from trainshed.spec.pipeline import BUILD_MINUTES
+from trainshed.spec.pipeline import MOST_BUILD_MINUTES
 
 _TAGGED = [{"Name": "tag-key", "Values": [CLUSTER_TAG]}]
 _ENDED = frozenset({"shutting-down", "terminated"})
@@ -26,7 +26,7 @@ _FREE = {
 
 def _of_builds(place: SearchedRegion) -> Iterator[Candidate]:
     # What is younger may be of a build that runs.
-    limit = timedelta(minutes=BUILD_MINUTES)
+    limit = timedelta(minutes=MOST_BUILD_MINUTES)
     left = tagged_leftovers(place.region, now=place.now, older_than=limit)
     instances = [each.name for each in left if each.kind == "instance"]
     volumes = [each.name for each in left if each.kind == "volume"]

@@ -12,8 +12,9 @@ from trainshed.spec.iam import IamSpec
 from trainshed.spec.notify import Email
 from trainshed.spec.tags import Tags
 
-# After which a build is stopped, unless another time is asked for.
-BUILD_MINUTES = 180
+# After which a build is stopped, unless another time is asked for; and what it may take at most:
+# AWS CodeBuild API reference, CreateProject, timeoutInMinutes.
+BUILD_MINUTES, MOST_BUILD_MINUTES = 180, 2160
 
 SubnetId = Annotated[str, Field(pattern=forms.SUBNET.pattern)]
 
@@ -56,7 +57,7 @@ class AmiPipelineSpec(Document):
     default: the account's own for EBS, which cannot be shared, and a new key for the rest."""
     iam: IamSpec = IamSpec()
     """What every IAM role and instance profile carries."""
-    timeout_minutes: Whole = Field(default=BUILD_MINUTES, ge=30, le=2160)
+    timeout_minutes: Whole = Field(default=BUILD_MINUTES, ge=30, le=MOST_BUILD_MINUTES)
     """A build that takes longer is stopped."""
 
     @model_validator(mode="after")
