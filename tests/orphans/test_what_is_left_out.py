@@ -1,10 +1,15 @@
 """`trainshed orphans` lists no more than what is left, and what of it is billed."""
 
+import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+
+from trainshed.aws import Region
+from trainshed.orphans.search import find_orphans
+from trainshed.prices import load_prices
 
 Launch = Callable[..., str]
 RESERVATION = {
@@ -144,7 +149,45 @@ def test_reservations_are_ours_by_their_tag_and_empty(
     assert [each["usd_per_month"] for each in found] == [140.16] * names
 
 
-def test_a_young_build_and_what_it_made_are_left_alone(project: Any) -> None:
+@pytest.mark.parametrize(
+    ("cluster", "owner", "names"),
+    [
+        pytest.param("GoneCluster", None, 1, id="ours"),
+        pytest.param("GoneCluster", "210987654321", 0, id="of-another-account"),
+        pytest.param("TrainCluster", None, 0, id="of-a-deployed-cluster"),
+    ],
+)
+def test_reservations_of_deployed_clusters_and_other_accounts_are_not_listed(
+    project: Any, cluster: str, owner: str | None, names: int
+) -> None:
+    topic = {"Type": "AWS::SNS::Topic"}
+    project.aws.client("cloudformation").create_stack(
+        StackName="TrainCluster", TemplateBody=json.dumps({"Resources": {"Topic": topic}})
+    )
+    ec2 = project.aws.client("ec2")
+    tags = tagged("capacity-reservation", trainshed__cluster=cluster)
+    ec2.create_capacity_reservation(**RESERVATION, TagSpecifications=tags)
+
+    def client(service: str) -> Any:
+        made = project.aws.client(service)
+        made.meta.events.register("after-call.ec2.DescribeCapacityReservations", shared)
+        return made
+
+    def shared(parsed: Any, **_: Any) -> None:
+        for each in parsed["CapacityReservations"]:
+            each["OwnerId"] = owner or each["OwnerId"]
+
+    region = Region("us-west-2", client=client)
+    found, _ = find_orphans(region, (), load_prices("us-west-2"), now=datetime.now(UTC))
+
+    assert [each.billed.what for each in found] == ["Capacity Reservation"] * names
+
+
+@pytest.mark.parametrize(("hours", "names"), [(35, 0), (37, 1)])
+def test_a_build_that_may_still_run_and_what_it_made_are_left_alone(
+    project: Any, hours: int, names: int
+) -> None:
+    began = datetime.now(UTC) - timedelta(hours=hours)
     project.aws.client("ec2").create_key_pair(
         KeyName="packer_1",
         TagSpecifications=[
@@ -152,13 +195,13 @@ def test_a_young_build_and_what_it_made_are_left_alone(project: Any) -> None:
                 "ResourceType": "key-pair",
                 "Tags": [
                     {"Key": "trainshed:role", "Value": "ami-builder"},
-                    {"Key": "trainshed:build", "Value": f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"},
+                    {"Key": "trainshed:build", "Value": f"{began:%Y%m%dT%H%M%SZ}"},
                 ],
             }
         ],
     )
 
-    assert project.orphans()["waste"] == []
+    assert len(project.orphans()["waste"]) == names
 
 
 def test_parts_of_a_network_with_their_prices(project: Any) -> None:

@@ -1,5 +1,6 @@
 """Capacity Reservations that are billed while no instance runs in them."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from trainshed.account.billed import Billed
@@ -9,7 +10,10 @@ from trainshed.prices import Purchase, instance_item
 
 
 def _reservations(place: SearchedRegion) -> Iterator[Candidate]:
-    named = {name for each in place.clusters for name in each.capacity.reservation_ids}
+    named = defaultdict[str, set[str]](set)
+    for cluster in place.clusters:
+        for reservation in cluster.capacity.reservation_ids:
+            named[reservation].add(cluster.name)
     for each in place.region.pages(
         "ec2",
         "describe_capacity_reservations",
@@ -17,11 +21,15 @@ def _reservations(place: SearchedRegion) -> Iterator[Candidate]:
         Filters=[{"Name": "state", "Values": ["active"]}],
     ):
         name, count = each["CapacityReservationId"], each["TotalInstanceCount"]
-        ours = name in named or any(tag["Key"] == CLUSTER_TAG for tag in each.get("Tags", ()))
+        tags = {tag["Key"]: tag["Value"] for tag in each.get("Tags", ())}
+        users = named[name] | {tags[key] for key in (CLUSTER_TAG,) if key in tags}
+        # EC2 user guide, "Shared Capacity Reservations": those of other accounts are listed, too.
+        ours = users and each["OwnerId"] == place.account
         # EC2 user guide, "Capacity Blocks pricing and billing": a block is paid for beforehand,
         # and cannot be cancelled.
         block = each.get("ReservationType") == "capacity-block"
-        if not ours or block or each["AvailableInstanceCount"] < count:
+        in_use = any(map(place.ownership.has_stack, users))
+        if not ours or block or in_use or each["AvailableInstanceCount"] < count:
             continue
         # EC2 user guide, "Capacity Reservation pricing and billing": at the price on demand.
         item = instance_item(Purchase.ON_DEMAND, each["InstanceType"])
