@@ -31,8 +31,9 @@ def named(records: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def test_an_account_with_a_cluster_that_runs_has_none(project: Any) -> None:
-    project.describe(LUSTRE)
-    project.deploy("TrainNetwork", "TrainStorage", "TrainContainers", "TrainCluster")
+    project.describe("storage: {lustre: {deployment: scratch-2}, bucket: {}}\n")
+    data = "TrainStorage", "TrainBucket"
+    project.deploy("TrainNetwork", *data, "TrainContainers", "TrainCluster")
 
     assert project.orphans() == {"waste": [], "kept": [], "unseen": []}
     assert project.trainshed("orphans", "--region", "us-west-2").out == (
@@ -67,6 +68,55 @@ def test_what_a_killed_deployment_leaves_goes_by_the_commands(project: Any) -> N
     assert log["why"] == "a log of TrainNetwork; each line is kept for 90 days"
     project.run(log["command"])
     assert project.orphans() == {"waste": [], "kept": [], "unseen": []}
+
+
+def test_containers_and_a_bucket_that_a_killed_deployment_leaves(project: Any) -> None:
+    project.describe("storage: {bucket: {}}\n")
+    project.deploy("TrainBucket", "TrainContainers")
+    # As a cluster in an existing VPC, from whose network it imports nothing.
+    bucket = {"Fn::Join": ["", ["trainshed-train-", {"Ref": "AWS::AccountId"}, "-us-west-2"]]}
+    repository = {"Fn::Sub": "arn:aws:ecr:us-west-2:${AWS::AccountId}:repository/train"}
+    parameters = {
+        name: {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": value}}
+        for name, value in (("Bucket", bucket), ("Repository", repository))
+    }
+    cloudformation = project.aws.client("cloudformation")
+    cloudformation.create_stack(
+        StackName="Cluster", TemplateBody=json.dumps({"Resources": parameters})
+    )
+
+    assert project.orphans()["waste"] == []
+
+    cloudformation.delete_stack(StackName="Cluster")
+    found = project.orphans()["waste"]
+
+    assert [(each["name"], each["size"]) for each in found] == [
+        ("TrainBucket", "1 bucket"),
+        # Without images it costs nothing.
+        ("TrainContainers", ""),
+    ]
+    assert {each["why"] for each in found} == {"no deployed cluster uses it"}
+    for each in found:
+        project.run(each["command"])
+    assert [each["what"] for each in project.orphans()["kept"]] == ["bucket", "repository"]
+
+
+def test_two_things_of_one_name_are_two(project: Any) -> None:
+    ecr, cloudformation = project.aws.client("ecr"), project.aws.client("cloudformation")
+    ecr.create_repository(
+        repositoryName="train", tags=[{"Key": "trainshed:cluster", "Value": "train"}]
+    )
+    parameter = {
+        "Type": "AWS::SSM::Parameter",
+        "Properties": {"Name": "train", "Type": "String", "Value": "another's"},
+    }
+    cloudformation.create_stack(
+        StackName="Others", TemplateBody=json.dumps({"Resources": {"Parameter": parameter}})
+    )
+
+    [found] = project.orphans()["kept"]
+
+    assert (found["what"], found["name"]) == ("repository", "train")
 
 
 def test_data_that_a_teardown_keeps_is_no_waste(project: Any) -> None:
@@ -309,7 +359,8 @@ def test_a_reservation_in_which_nothing_runs(project: Any) -> None:
 
 
 def test_what_is_not_allowed_is_said_and_the_rest_is_found(project: Any) -> None:
-    project.deploy("TrainNetwork")
+    project.describe(LUSTRE)
+    project.deploy("TrainNetwork", "TrainStorage")
     project.aws.fail(
         *(
             Fault(service=service, operation=operation, code="AccessDeniedException", count=None)
@@ -321,13 +372,18 @@ def test_what_is_not_allowed_is_said_and_the_rest_is_found(project: Any) -> None
 
     assert done.code == 1
     assert "TrainNetwork" in done.out
-    assert "waste: 36.50 USD per month" in done.out
+    # The file system is in the stack of the storage.
+    assert "waste: at least 36.50 USD per month" in done.out
     assert "could not look at FSx file systems: the credentials may not call fsx:" in done.err
     assert "could not look at KMS keys: the credentials may not call kms:ListKeys" in done.err
 
 
 def test_an_account_in_which_it_cannot_look_is_not_called_empty(project: Any) -> None:
-    refused = (("fsx", "DescribeFileSystems"), ("ec2", "DescribeVolumes"))
+    refused = (
+        ("fsx", "DescribeFileSystems"),
+        ("ec2", "DescribeVolumes"),
+        ("ec2", "DescribeLaunchTemplates"),
+    )
     project.aws.fail(
         *(
             Fault(service=service, operation=operation, code="AccessDeniedException", count=None)
@@ -340,6 +396,7 @@ def test_an_account_in_which_it_cannot_look_is_not_called_empty(project: Any) ->
     assert (done.code, done.out) == (1, "")
     said = done.err.splitlines()
     assert "could not look at FSx file systems: the credentials may not call fsx:" in done.err
+    assert done.err.count("could not look at") == done.err.count("could not look")
     assert said[-1] == f"{len(said) - 1} of {len(LOOKS)} looks failed: more may be left"
 
 
@@ -376,6 +433,47 @@ def test_what_kubernetes_left_is_found_by_the_key_of_its_control_plane(project: 
     for each in found:
         project.run(each["command"])
     assert project.orphans()["kept"] == []
+
+
+def test_a_key_that_nobody_may_look_at_hides_nothing_else(project: Any) -> None:
+    kms, ec2 = project.aws.client("kms"), project.aws.client("ec2")
+    keys = [
+        kms.create_key(Tags=[{"TagKey": "trainshed:cluster", "TagValue": name}])
+        for name in ("secret", "kube")
+    ]
+    secret, kube = (each["KeyMetadata"]["KeyId"] for each in keys)
+    ec2.create_volume(
+        AvailabilityZone="us-west-2a",
+        Size=100,
+        VolumeType="gp3",
+        TagSpecifications=[
+            {
+                "ResourceType": "volume",
+                "Tags": [
+                    {"Key": "kubernetes.io/cluster/kube", "Value": "owned"},
+                    {"Key": "ebs.csi.aws.com/cluster", "Value": "true"},
+                ],
+            }
+        ],
+    )
+    project.aws.fail(
+        *(
+            Fault(
+                service="kms",
+                operation=operation,
+                code="AccessDeniedException",
+                count=None,
+                when={"KeyId": secret},
+            )
+            for operation in ("DescribeKey", "ListResourceTags")
+        )
+    )
+
+    found = project.orphans()
+
+    assert [each["what"] for each in found["kept"]] == ["volume", "key"]
+    assert found["kept"][1]["name"] == kube
+    assert [each["at"] for each in found["unseen"]] == ["what Kubernetes made", "KMS keys"]
 
 
 def test_a_node_of_a_cluster_that_is_gone(project: Any) -> None:

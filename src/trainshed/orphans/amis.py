@@ -59,6 +59,7 @@ def _billed(place: SearchedRegion, verdict: Verdict) -> Billed:
 AMI_LOOKS = (
     OrphanSearch(
         at="AMIs and snapshots",
+        types=(),
         actions=(
             "autoscaling:DescribeLaunchConfigurations",
             "batch:DescribeComputeEnvironments",

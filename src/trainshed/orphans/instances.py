@@ -102,6 +102,7 @@ def _tags(described: Mapping[str, Any]) -> dict[str, str]:
 INSTANCE_LOOKS = (
     OrphanSearch(
         at="leftovers of builds",
+        types=(),
         actions=(
             "ec2:DescribeInstances",
             "ec2:DescribeKeyPairs",
@@ -110,6 +111,13 @@ INSTANCE_LOOKS = (
         ),
         find=_of_builds,
     ),
-    OrphanSearch(at="instances", actions=("ec2:DescribeInstances",), find=_of_clusters),
-    OrphanSearch(at="volumes", actions=("ec2:DescribeVolumes",), find=_volumes),
+    OrphanSearch(
+        at="instances",
+        types=("AWS::EC2::Instance",),
+        actions=("ec2:DescribeInstances",),
+        find=_of_clusters,
+    ),
+    OrphanSearch(
+        at="volumes", types=("AWS::EC2::Volume",), actions=("ec2:DescribeVolumes",), find=_volumes
+    ),
 )

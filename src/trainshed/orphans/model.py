@@ -52,11 +52,13 @@ class OrphanSearch:
 
     Attributes:
         at: what is looked at, for people.
+        types: of what it finds, as CloudFormation calls them; none for what is in no stack.
         actions: of IAM, that it needs.
         find: yields what trainshed made; it raises where it cannot look.
     """
 
     at: str
+    types: tuple[str, ...]
     actions: tuple[str, ...]
     find: Callable[[SearchedRegion], Iterator[Candidate]]
 

@@ -114,11 +114,27 @@ def _free(
 
 # In the order in which they can be deleted.
 NETWORK_LOOKS = (
-    OrphanSearch(at="NAT gateways", actions=("ec2:DescribeNatGateways",), find=_nat_gateways),
-    OrphanSearch(at="Elastic IPs", actions=("ec2:DescribeAddresses",), find=_addresses),
-    OrphanSearch(at="VPC endpoints", actions=("ec2:DescribeVpcEndpoints",), find=_endpoints),
+    OrphanSearch(
+        at="NAT gateways",
+        types=("AWS::EC2::NatGateway",),
+        actions=("ec2:DescribeNatGateways",),
+        find=_nat_gateways,
+    ),
+    OrphanSearch(
+        at="Elastic IPs",
+        types=("AWS::EC2::EIP",),
+        actions=("ec2:DescribeAddresses",),
+        find=_addresses,
+    ),
+    OrphanSearch(
+        at="VPC endpoints",
+        types=("AWS::EC2::VPCEndpoint",),
+        actions=("ec2:DescribeVpcEndpoints",),
+        find=_endpoints,
+    ),
     OrphanSearch(
         at="launch templates",
+        types=("AWS::EC2::LaunchTemplate",),
         actions=("ec2:DescribeLaunchTemplates",),
         find=_free(
             "launch template",
@@ -131,6 +147,7 @@ NETWORK_LOOKS = (
     ),
     OrphanSearch(
         at="security groups",
+        types=("AWS::EC2::SecurityGroup",),
         actions=("ec2:DescribeSecurityGroups",),
         find=_free(
             "security group",
@@ -143,6 +160,7 @@ NETWORK_LOOKS = (
     ),
     OrphanSearch(
         at="subnets",
+        types=("AWS::EC2::Subnet",),
         actions=("ec2:DescribeSubnets",),
         find=_free(
             "subnet",
@@ -154,10 +172,14 @@ NETWORK_LOOKS = (
         ),
     ),
     OrphanSearch(
-        at="internet gateways", actions=("ec2:DescribeInternetGateways",), find=_internet_gateways
+        at="internet gateways",
+        types=("AWS::EC2::InternetGateway",),
+        actions=("ec2:DescribeInternetGateways",),
+        find=_internet_gateways,
     ),
     OrphanSearch(
         at="VPCs",
+        types=("AWS::EC2::VPC",),
         actions=("ec2:DescribeVpcs",),
         find=_free("VPC", "describe_vpcs", "Vpcs", "VpcId", "delete-vpc --vpc-id", "CidrBlock"),
     ),

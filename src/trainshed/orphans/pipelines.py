@@ -1,21 +1,18 @@
-"""What a deleted AMI pipeline keeps: the bucket with the reports of its builds, and its key.
+"""What a deleted AMI pipeline keeps beside its key: the bucket with the reports of its builds.
 
-Neither has a tag of trainshed: they are found by the name that CloudFormation gives the bucket, and
-by the key's description.
+It has no tag of trainshed: it is found by the name that CloudFormation gives it.
 """
 
 import re
 from collections.abc import Iterator
 
-from trainshed.account.billed import bucket_billed, key_billed
-from trainshed.aws import AwsRefusal, accepting
+from trainshed.account.billed import bucket_billed
+from trainshed.aws import accepting
 from trainshed.orphans.model import Candidate, OrphanSearch, SearchedRegion
 
 # CloudFormation names a bucket STACK-LOGICALID-RANDOM, in lower case; logical ids begin with
 # construct ids (`BuildRecords` of `AmiPipeline`).
 _REPORTS = re.compile(r"(?P<stack>[a-z0-9-]+)-pipelinerecordsreports[0-9a-z]*-[0-9a-z]+")
-# As `BuildRecords` describes it.
-_DESCRIPTION = "Logs, reports and messages of AMI builds"
 
 
 def _reports(place: SearchedRegion) -> Iterator[Candidate]:
@@ -38,35 +35,11 @@ def _is_here(place: SearchedRegion, bucket: str) -> bool:
     return bool(answer["BucketRegion"] == place.region.name)
 
 
-def _keys(place: SearchedRegion) -> Iterator[Candidate]:
-    """Yield keys of pipelines; the policy of a key may refuse, then the others are looked at first.
-
-    Those that wait for their deletion cost nothing.
-    """
-    refused: AwsRefusal | None = None
-    for each in place.region.pages("kms", "list_keys", "Keys"):
-        try:
-            key = place.region.call("kms", "describe_key", KeyId=each["KeyId"])["KeyMetadata"]
-        except AwsRefusal as error:
-            refused = refused or error
-            continue
-        if key.get("Description") == _DESCRIPTION and key["KeyState"] != "PendingDeletion":
-            yield Candidate(
-                billed=key_billed(key["KeyId"], key.get("CreationDate")),
-                why="it encrypts the reports of AMI builds",
-                kept=True,
-            )
-    if refused:
-        raise refused
-
-
 PIPELINE_LOOKS = (
     OrphanSearch(
         at="reports of AMI pipelines",
+        types=("AWS::S3::Bucket",),
         actions=("s3:ListAllMyBuckets", "s3:ListBucket"),
         find=_reports,
-    ),
-    OrphanSearch(
-        at="keys of AMI pipelines", actions=("kms:DescribeKey", "kms:ListKeys"), find=_keys
     ),
 )

@@ -8,6 +8,7 @@ from trainshed.account.tags import CLUSTER_TAG
 from trainshed.aws import accepting
 from trainshed.orchestrators import Orchestrator, traits
 from trainshed.orphans.model import Candidate, OrphanSearch, SearchedRegion
+from trainshed.orphans.unused_stacks import REPOSITORY
 from trainshed.teardown.kept import FLOW_LOGS
 
 # CloudFormation names a log group STACK-LOGICALID-RANDOM; logical ids begin with construct ids.
@@ -45,8 +46,14 @@ def _log_groups(place: SearchedRegion) -> Iterator[Candidate]:
 RECORD_LOOKS = (
     OrphanSearch(
         at="ECR repositories",
+        types=(REPOSITORY,),
         actions=("ecr:DescribeImages", "ecr:DescribeRepositories", "ecr:ListTagsForResource"),
         find=_repositories,
     ),
-    OrphanSearch(at="log groups", actions=("logs:DescribeLogGroups",), find=_log_groups),
+    OrphanSearch(
+        at="log groups",
+        types=("AWS::Logs::LogGroup",),
+        actions=("logs:DescribeLogGroups",),
+        find=_log_groups,
+    ),
 )

@@ -49,6 +49,7 @@ def _reservations(place: SearchedRegion) -> Iterator[Candidate]:
 RESERVATION_LOOKS = (
     OrphanSearch(
         at="Capacity Reservations",
+        types=("AWS::EC2::CapacityReservation",),
         actions=("ec2:DescribeCapacityReservations",),
         find=_reservations,
     ),

@@ -12,6 +12,7 @@ from trainshed.errors import Failure
 from trainshed.orphans.amis import AMI_LOOKS
 from trainshed.orphans.control_planes import CONTROL_PLANE_LOOKS
 from trainshed.orphans.instances import INSTANCE_LOOKS
+from trainshed.orphans.keys import KEY_LOOKS
 from trainshed.orphans.model import Candidate, Orphan, OrphanSearch, SearchedRegion, Unseen
 from trainshed.orphans.networks import NETWORK_LOOKS
 from trainshed.orphans.ownership import Ownership
@@ -19,6 +20,7 @@ from trainshed.orphans.pipelines import PIPELINE_LOOKS
 from trainshed.orphans.records import RECORD_LOOKS
 from trainshed.orphans.reservations import RESERVATION_LOOKS
 from trainshed.orphans.storage import STORAGE_LOOKS
+from trainshed.orphans.unused_stacks import REPOSITORY
 from trainshed.plan import ClusterPlan
 from trainshed.prices import PriceList
 
@@ -31,6 +33,7 @@ LOOKS: tuple[OrphanSearch, ...] = (
     *PIPELINE_LOOKS,
     *RECORD_LOOKS,
     *CONTROL_PLANE_LOOKS,
+    *KEY_LOOKS,
     *NETWORK_LOOKS,
 )
 
@@ -60,39 +63,58 @@ def find_orphans(
         now=now,
     )
     used = {*_named(place.clusters)}
-    orphans, unseen, seen = list[Orphan](), list[Unseen](), set[str]()
+    orphans, unseen, seen = list[Orphan](), list[Unseen](), set[tuple[str, str]]()
+    blind = set[str]()
     inside: dict[str, list[Billed]] = defaultdict(list)
     for look in LOOKS:
         try:
             for each in look.find(place):
                 name = each.billed.name
-                owner = place.ownership.owner(name, each.also_called)
-                if owner and owner.name in place.ownership.unused and name not in seen:
+                if (each.billed.what, name) in seen:
+                    continue
+                seen.add((each.billed.what, name))
+                owner = place.ownership.owner(look.types, name, each.also_called)
+                if owner and owner.name in place.ownership.unused:
                     inside[owner.name].append(each.billed)
-                elif not owner and name not in used | seen:
+                elif not owner and used.isdisjoint((kind, name) for kind in look.types):
                     orphans.append(_orphan(each, prices))
-                seen.add(name)
         except Failure as error:
             unseen.append(Unseen(at=look.at, why=str(error)))
+            blind.update(look.types)
     stacks = [
-        _stack(place.ownership.stack(name), why, inside[name], prices)
+        _stack(place.ownership.stack(name), why, inside[name], prices, blind)
         for name, why in place.ownership.unused.items()
     ]
     # A network goes after what is in it.
     return [*orphans, *stacks], unseen
 
 
-def _named(clusters: Collection[ClusterPlan]) -> Iterator[str]:
-    """Yield what cluster files name that exists."""
+def _named(clusters: Collection[ClusterPlan]) -> Iterator[tuple[str, str]]:
+    """Yield the types and names of what cluster files name that exists."""
     for cluster in clusters:
         for storage in cluster.storages:
             if storage.existing:
-                yield storage.existing
+                yield storage.resource_type, storage.existing
         if cluster.repository and cluster.repository.existing:
-            yield cluster.repository.name
+            yield REPOSITORY, cluster.repository.name
 
 
-def _stack(stack: DeployedStack, why: str, inside: Sequence[Billed], prices: PriceList) -> Orphan:
+def _stack(
+    stack: DeployedStack,
+    why: str,
+    inside: Sequence[Billed],
+    prices: PriceList,
+    blind: Collection[str],
+) -> Orphan:
+    """Return a stack with the price of what is in it; not known where that may be more.
+
+    Args:
+        stack: that is not used.
+        why: it is not.
+        inside: what was found in it.
+        prices: of the region.
+        blind: types that could not be looked at.
+    """
     steps = [unprotect_eks_cluster(each) for each in stack.ids("AWS::EKS::Cluster")]
     if stack.protected:
         steps.append(
@@ -103,6 +125,7 @@ def _stack(stack: DeployedStack, why: str, inside: Sequence[Billed], prices: Pri
     priced = [(each.what, _per_month(each, prices)) for each in inside]
     kinds = Counter(what for what, usd in priced if usd != 0)
     known = [usd for _, usd in priced if usd is not None]
+    whole = len(known) == len(priced) and not stack.ids(*blind)
     return Orphan(
         billed=Billed(
             what="stack",
@@ -114,7 +137,7 @@ def _stack(stack: DeployedStack, why: str, inside: Sequence[Billed], prices: Pri
         ),
         why=why,
         kept=False,
-        usd_per_month=sum(known) if len(known) == len(priced) else None,
+        usd_per_month=sum(known) if whole else None,
     )
 
 

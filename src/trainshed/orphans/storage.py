@@ -14,7 +14,7 @@ from trainshed.account.billed import (
 )
 from trainshed.aws import accepting
 from trainshed.orphans.model import Candidate, OrphanSearch, SearchedRegion
-from trainshed.plan.storage import StorageKind
+from trainshed.plan.storage import BucketPlan, EfsPlan, LustrePlan, OpenZfsPlan, StorageKind
 from trainshed.plan.storage.bucket import is_own_bucket
 
 # EFS user guide, "Automatic backups"; it is there once a file system of the region had them.
@@ -109,17 +109,27 @@ def _data_of(kind: StorageKind | None, name: str) -> str:
 
 
 STORAGE_LOOKS = (
-    OrphanSearch(at="FSx file systems", actions=("fsx:DescribeFileSystems",), find=_fsx),
+    OrphanSearch(
+        at="FSx file systems",
+        types=(*LustrePlan.types(), *OpenZfsPlan.types()),
+        actions=("fsx:DescribeFileSystems",),
+        find=_fsx,
+    ),
     OrphanSearch(
         at="FSx backups",
+        types=(),
         actions=("fsx:DescribeBackups", "fsx:DescribeFileSystems"),
         find=_backups,
     ),
     OrphanSearch(
-        at="EFS file systems", actions=("elasticfilesystem:DescribeFileSystems",), find=_efs
+        at="EFS file systems",
+        types=EfsPlan.types(),
+        actions=("elasticfilesystem:DescribeFileSystems",),
+        find=_efs,
     ),
     OrphanSearch(
         at="recovery points of EFS in AWS Backup",
+        types=(),
         actions=(
             "backup:ListBackupVaults",
             "backup:ListRecoveryPointsByBackupVault",
@@ -128,5 +138,10 @@ STORAGE_LOOKS = (
         ),
         find=_recovery_points,
     ),
-    OrphanSearch(at="S3 buckets", actions=("s3:ListAllMyBuckets", "s3:ListBucket"), find=_buckets),
+    OrphanSearch(
+        at="S3 buckets",
+        types=BucketPlan.types(),
+        actions=("s3:ListAllMyBuckets", "s3:ListBucket"),
+        find=_buckets,
+    ),
 )

@@ -295,8 +295,7 @@ def _left_behind(
     """Name what stays of stacks that are gone, or go: it is there after their deletion, too."""
     for kind, stack in storages.items():
         if names[kind.kind.value] in gone:
-            types = kind.resource_type, f"Custom::Existing{kind.kind.value.title()}"
-            ids = {*(stack.ids(*types) if stack else ())}
+            ids = {*(stack.ids(*kind.types()) if stack else ())}
             ids |= {s.existing for s in cluster.storages if isinstance(s, kind) and s.existing}
             yield from kept_storage(region, kind.kind, _storage_name(cluster, kind), ids)
     if names["containers"] in gone:

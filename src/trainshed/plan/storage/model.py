@@ -114,6 +114,11 @@ class StoragePlan(ABC):
         """Name the stack of storage that clusters share by name."""
         return stack_name(name, cls.stack_suffix)
 
+    @classmethod
+    def types(cls) -> tuple[str, ...]:
+        """Return the types of its resource in a stack: of new storage, and of what is adopted."""
+        return cls.resource_type, f"Custom::Existing{cls.kind.value.title()}"
+
     @property
     def shared_facts(self) -> dict[str, Any]:
         """What clusters that share it must agree on: all but where each mounts it."""
