@@ -11,10 +11,20 @@ from hypothesis import strategies as st
 
 from trainshed import catalogue
 from trainshed.catalogue.lustre import included_metadata_iops
-from trainshed.cost import ClusterCost, Total, cluster_cost
+from trainshed.cost import HOURS_PER_MONTH, ClusterCost, Total, cluster_cost, running_cost
 from trainshed.errors import TrainshedError
+from trainshed.monitoring.signals import sent_of
 from trainshed.plan import ClusterPlan, load_fleet, make_plan
-from trainshed.prices import GP3, Price, PriceList, Purchase, instance_item, load_prices, unit_of
+from trainshed.prices import (
+    CLOUDWATCH_METRIC,
+    GP3,
+    Price,
+    PriceList,
+    Purchase,
+    instance_item,
+    load_prices,
+    unit_of,
+)
 from trainshed.spec import ClusterSpec, SpecError
 
 ROOT = Path(__file__).parents[2]
@@ -59,6 +69,7 @@ def prices(**amounts: float) -> PriceList:
         "scratch": "lustre/scratch-2",
         "lustre250": "lustre/persistent-2/250",
         "iops": "lustre/metadata-iops",
+        "metric": CLOUDWATCH_METRIC,
     }
     return PriceList(
         region="us-west-2",
@@ -200,6 +211,37 @@ def test_what_is_reserved_is_paid_for_whether_nodes_run_or_not(
 
     assert row(cost, "instances") == (40, 40, 40)
     assert any("cr-0123456789abcdef0 is taken to hold 4" in remark for remark in cost.remarks)
+
+
+@pytest.mark.parametrize(
+    ("item", "fields", "hourly"),
+    [
+        pytest.param("on_demand", {}, [0, 10, 40], id="instances"),
+        pytest.param(
+            "on_demand", {"capacity": {"reservation": "cr-0123456789abcdef0"}}, [40] * 3, id="held"
+        ),
+        pytest.param("gp3", {}, [0, 0.1, 0.4], id="volumes"),
+    ],
+)
+def test_what_runs_costs_what_so_many_nodes_cost(
+    item: str, fields: dict[str, Any], hourly: list[float]
+) -> None:
+    instance = {"type": "trn1.32xlarge", "nodes": {"min": 2, "max": 4}, "root_gib": 73}
+    plan = planned(instance=instance, **fields)
+
+    costs = [running_cost(plan, prices(**{item: 10 if item != "gp3" else 1}), n) for n in (0, 1, 4)]
+
+    assert [each.usd for each in costs] == pytest.approx(hourly)
+
+
+def test_each_node_that_runs_has_metrics_and_so_has_the_cluster() -> None:
+    plan = planned(orchestrator="eks")
+    sent = len(sent_of(plan))
+
+    costs = [running_cost(plan, prices(metric=HOURS_PER_MONTH), nodes).usd for nodes in (1, 4)]
+
+    assert sent
+    assert costs == pytest.approx([2 * sent, 5 * sent])
 
 
 def of_two_types(**capacity: object) -> ClusterPlan:

@@ -18,7 +18,6 @@ from trainshed.cost.model import (
 from trainshed.errors import TrainshedError
 from trainshed.parts.cluster import planned_cluster
 from trainshed.parts.model import Charge, inside_out
-from trainshed.parts.nodes import nodes_part
 from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.prices import PriceList, Purchase, instance_item
 
@@ -127,16 +126,14 @@ def running_cost(plan: ClusterPlan, prices: PriceList, nodes: int) -> Total:
         prices: those of its region.
         nodes: that are there.
     """
-    of_nodes, rows = nodes_part(plan).charges, []
+    rows = []
     for each in inside_out(planned_cluster(plan)):
         for charge in each.charges:
-            # Instances that are reserved are paid for whether they run or not.
-            reserved = plan.capacity.target and charge.item.endswith(f"/{plan.instance.name}")
-            if charge in of_nodes and not charge.by_use and not reserved:
-                charge = replace(charge, least=nodes)
-            rows.append(cost_row(charge, prices))
-    idle, _, _ = _totals(rows)
-    return idle
+            if charge.per_node:
+                charge = replace(charge, least=nodes, most=max(nodes, charge.most))
+            rows.append(cost_row(charge, prices, nodes))
+    _, _, running = _totals(rows)
+    return running
 
 
 def _totals(rows: Iterable[CostRow]) -> tuple[Total, Total, Total]:

@@ -29,6 +29,7 @@ class Charge:
         units: of the item, for each of them.
         least: how many of them there are while no job runs.
         most: how many there are at full size; 0 where use decides, which a plan does not know.
+        per_node: there are as many as nodes, and they are paid for only while those are there.
     """
 
     component: str
@@ -36,6 +37,7 @@ class Charge:
     units: int = 1
     least: int = 0
     most: int = 0
+    per_node: bool = False
 
     @property
     def by_use(self) -> bool:

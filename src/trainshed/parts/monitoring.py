@@ -26,6 +26,7 @@ def monitoring_charges(plan: ClusterPlan) -> Iterator[Charge]:
             units=sent,
             least=least,
             most=most,
+            per_node=True,
         )
         yield Charge(
             component=f"CloudWatch, {sent} metrics of the cluster",

@@ -86,17 +86,21 @@ def _scratch_facts(plan: ClusterPlan) -> Iterator[Fact]:
 def _charges(plan: ClusterPlan) -> Iterator[Charge]:
     """Yield nodes, what their volumes have more than each gp3 volume, and their traffic."""
     least, most = plan.nodes.min, plan.nodes.max
+    # What is reserved is paid for whether nodes run or not (EC2 user guide, "Capacity Reservation
+    # pricing and billing" and "Capacity Blocks pricing and billing").
+    reserved = plan.capacity.target is not None
     yield Charge(
         component=f"instances, {plan.capacity.kind}",
         item=plan.capacity.price_item(plan.instance.name),
-        # What is reserved is paid for whether nodes run or not (EC2 user guide, "Capacity
-        # Reservation pricing and billing" and "Capacity Blocks pricing and billing").
-        least=most if plan.capacity.target else least,
+        least=most if reserved else least,
         most=most,
+        per_node=not reserved,
     )
     for component, item, units in (*_root_units(plan), *_scratch_units(plan)):
         if units:
-            yield Charge(component=component, item=item, units=units, least=least, most=most)
+            yield Charge(
+                component=component, item=item, units=units, least=least, most=most, per_node=True
+            )
     if plan.network.cidr is not None:
         yield Charge(component="traffic through the NAT gateway", item=NAT_GB)
         if plan.network.endpoint_services:
