@@ -72,16 +72,20 @@ def test_what_was_skipped_is_listed_and_can_be_run_by_the_list(
     monkeypatch.setenv("TRAINSHED_SKIPPED_TESTS", str(listed))
     monkeypatch.delenv("CI")
 
+    suite.makepyfile(test_whole_life="import pytest\ndef test_once(): pytest.skip('no guest')")
+
     suite.runpytest()
 
     skipped = listed.read_text().splitlines()
-    assert sorted(skipped) == [
+    # The longest, which are alone in their files, first.
+    assert skipped == [
         "test_module.py",
-        "test_tests.py::test_call",
+        "test_whole_life.py::test_once",
         "test_tests.py::test_marked",
         "test_tests.py::test_setup",
+        "test_tests.py::test_call",
     ]
-    suite.runpytest(*skipped).assert_outcomes(skipped=4)
+    suite.runpytest(*skipped).assert_outcomes(skipped=5)
 
 
 def test_these_tests_are_under_it(pytestconfig: pytest.Config) -> None:

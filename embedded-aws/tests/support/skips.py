@@ -6,6 +6,7 @@ skipped before, and there a skip is a failure, wherever it is: each test runs so
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 from typing import TypeVar
@@ -82,7 +83,16 @@ def _failed_if_skipped(report: _Report) -> _Report:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Write the ids of skipped tests to the file that the environment names."""
+    """Write the ids of skipped tests to the file that the environment names.
+
+    Files of few tests come first: their tests take longest, and none of them should begin last.
+    """
     if listed := os.environ.get(_LISTED):
-        skipped = terminalreporter.stats.get("skipped", [])
-        Path(listed).write_text("".join(f"{report.nodeid}\n" for report in skipped))
+        ids = [report.nodeid for report in terminalreporter.stats.get("skipped", [])]
+        tests = Counter(_file(each) for each in ids)
+        ids.sort(key=lambda each: tests[_file(each)])
+        Path(listed).write_text("".join(f"{each}\n" for each in ids))
+
+
+def _file(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
