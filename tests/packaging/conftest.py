@@ -1,10 +1,10 @@
 """The wheels, and an environment that has them and no checkout."""
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,8 +27,7 @@ def build_wheel(project: Path, folder: Path) -> Path:
     hatchling = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder)]
     subprocess.run([*hatchling, "--target", "sdist"], cwd=project, check=True, capture_output=True)
     [sdist] = folder.glob("*.tar.gz")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(folder, filter="data")
+    shutil.unpack_archive(sdist, folder)
     source = folder / sdist.name.removesuffix(".tar.gz")
     subprocess.run([*hatchling, "--target", "wheel"], cwd=source, check=True, capture_output=True)
     [wheel] = folder.glob("*.whl")
