@@ -77,7 +77,7 @@ def test_bert_goes_on_from_the_checkpoint_that_it_wrote_when_ec2_took_a_node_bac
         assert [each.ending and each.ending.exit_code for each in ended.nodes] == [PEER_LOST] * 2
         trainshed = runner("trainshed", main, capsys, monkeypatch)
         aws.lead_here(monkeypatch)
-        until(lambda: len(nodes(region)) == 2 and set(nodes(region)) != before, "another node")
+        until(lambda: len(found := nodes(region)) == 2 and {*found} != before, "another node")
         done = trainshed("job", "again", ended.job_id, "--watch")
 
     assert done.code == 0, done.err
