@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import job_bench
@@ -47,12 +47,15 @@ def deployed_cluster(
         tools: folders with further programs of the nodes.
         speed: of what AWS waits for.
     """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", os.pathsep.join(map(str, (PROGRAMS, *tools, os.environ["PATH"]))))
-        with job_bench.job_aws(folder, JobSettings(loopback=True, speed=speed)) as found:
-            publish(found)
-            deploy_stacks(found, assembly, *stacks)
-            yield found
+    with ExitStack() as until_the_end:
+        # For the nodes alone: a fixture of the session would have it for all tests that follow.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PATH", os.pathsep.join(map(str, (PROGRAMS, *tools, os.environ["PATH"]))))
+            settings = JobSettings(loopback=True, speed=speed)
+            found = until_the_end.enter_context(job_bench.job_aws(folder, settings))
+        publish(found)
+        deploy_stacks(found, assembly, *stacks)
+        yield found
 
 
 def outputs(aws: EmbeddedAws, cluster: str = "TrainCluster") -> dict[str, str]:
