@@ -146,7 +146,7 @@ class Removal(Region):
     """A region in which an environment is deleted.
 
     Args:
-        looks: what each look finds, None when it is gone; the last one stays.
+        looks: what each look finds, None when it is gone; one more is an error.
     """
 
     def __init__(self, *looks: dict[str, Any] | None) -> None:
@@ -156,7 +156,7 @@ class Removal(Region):
 
     def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
         if operation == "describe_compute_environments":
-            found = self._looks.pop(0) if len(self._looks) > 1 else self._looks[0]
+            found = self._looks.pop(0)
             return {"computeEnvironments": [found] if found else []}
         self.calls.append(operation)
         return {}
