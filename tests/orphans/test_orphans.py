@@ -400,26 +400,31 @@ def test_an_account_in_which_it_cannot_look_is_not_called_empty(project: Any) ->
     assert said[-1] == f"{len(said) - 1} of {len(LOOKS)} looks failed: more may be left"
 
 
+def make_volume_of_kubernetes(ec2: Any, cluster: str) -> None:
+    """Make a volume as the EBS CSI driver of an EKS cluster makes one for a claim."""
+    tags = {
+        f"kubernetes.io/cluster/{cluster}": "owned",
+        "ebs.csi.aws.com/cluster": "true",
+        "kubernetes.io/created-for/pvc/name": "data",
+    }
+    ec2.create_volume(
+        AvailabilityZone="us-west-2a",
+        Size=100,
+        VolumeType="gp3",
+        TagSpecifications=[
+            {
+                "ResourceType": "volume",
+                "Tags": [{"Key": name, "Value": value} for name, value in tags.items()],
+            }
+        ],
+    )
+
+
 def test_what_kubernetes_left_is_found_by_the_key_of_its_control_plane(project: Any) -> None:
     kms, ec2 = project.aws.client("kms"), project.aws.client("ec2")
     key = kms.create_key(Tags=[{"TagKey": "trainshed:cluster", "TagValue": "kube"}])
     for cluster in ("kube", "elsewhere"):
-        tags = {
-            f"kubernetes.io/cluster/{cluster}": "owned",
-            "ebs.csi.aws.com/cluster": "true",
-            "kubernetes.io/created-for/pvc/name": "data",
-        }
-        ec2.create_volume(
-            AvailabilityZone="us-west-2a",
-            Size=100,
-            VolumeType="gp3",
-            TagSpecifications=[
-                {
-                    "ResourceType": "volume",
-                    "Tags": [{"Key": name, "Value": value} for name, value in tags.items()],
-                }
-            ],
-        )
+        make_volume_of_kubernetes(ec2, cluster)
 
     found = project.orphans()["kept"]
 
@@ -442,20 +447,7 @@ def test_a_key_that_nobody_may_look_at_hides_nothing_else(project: Any) -> None:
         for name in ("secret", "kube")
     ]
     secret, kube = (each["KeyMetadata"]["KeyId"] for each in keys)
-    ec2.create_volume(
-        AvailabilityZone="us-west-2a",
-        Size=100,
-        VolumeType="gp3",
-        TagSpecifications=[
-            {
-                "ResourceType": "volume",
-                "Tags": [
-                    {"Key": "kubernetes.io/cluster/kube", "Value": "owned"},
-                    {"Key": "ebs.csi.aws.com/cluster", "Value": "true"},
-                ],
-            }
-        ],
-    )
+    make_volume_of_kubernetes(ec2, "kube")
     project.aws.fail(
         *(
             Fault(
