@@ -5,6 +5,7 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 from embedded_aws.actions import attach
+from embedded_aws.operation_models import keep_apart
 from embedded_aws.service_folders import CLIENT_MODULES, service_folders
 from embedded_aws.service_settings import follow
 from embedded_aws.settings import ServerSettings
@@ -23,6 +24,7 @@ def load() -> None:
 def _extend() -> None:
     """Extend moto in this process, once."""
     keep_steady_dicts()
+    keep_apart()
     load()
     attach()
 
