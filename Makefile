@@ -39,7 +39,7 @@ node_modules/.installed: package-lock.json | $(VENV)/.node
 $(VENV)/checkov/.installed: requirements/checkov.txt | $(VENV)/.installed
 	@echo "installing checkov ..."
 	@$(PYTHON) -m venv $(VENV)/checkov
-	@$(VENV)/checkov/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/checkov.txt
+	@$(VENV)/checkov/bin/pip install --no-compile --quiet --disable-pip-version-check --require-hashes -r requirements/checkov.txt
 	@touch $@
 
 demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exists
@@ -93,7 +93,7 @@ guests: setup ## Prepare the roots that guests boot from
 
 # Needs no root. The kind of Go that a distribution has is too old for it.
 KUBERNETES := 1.35
-kubernetes: setup ## Build a control plane of Kubernetes from Go modules, in some nine minutes the first time; KUBERNETES="1.34 1.36" for others
+kubernetes: setup ## Build a control plane of Kubernetes from Go modules, in some six minutes the first time; KUBERNETES="1.34 1.36" for others
 	@command -v go >/dev/null || pip install --quiet --disable-pip-version-check --require-hashes -r requirements/go.txt
 	@for version in $(KUBERNETES); do trainshed offline kubernetes prepare --kubernetes $$version || exit; done
 
@@ -147,7 +147,7 @@ format: setup ## Format the code
 $(VENV)/docs/.installed: requirements/docs.txt
 	@echo "installing what builds the documentation site ..."
 	@$(PYTHON) -m venv $(VENV)/docs
-	@$(VENV)/docs/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
+	@$(VENV)/docs/bin/pip install --no-compile --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
 	@touch $@
 
 # The pages, and the files that they link to, in the folders that they have here: one link serves GitHub and the site.
