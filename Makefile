@@ -59,7 +59,7 @@ test-bare: ## Run the test suite as a newcomer does, in a fresh clone; as root o
 
 # They wait for guests and nodes to boot half of the time: three for two cores take a quarter less time.
 # The list begins with the longest.
-test-skipped: setup ## Run the tests that `make test-bare` skipped; as root, after `make tools guests kubernetes torch`
+test-skipped: setup $(VENV)/checkov/.installed ## Run the tests that `make test-bare` skipped; as root, after `make tools guests kubernetes torch`
 	@xargs --no-run-if-empty --delimiter='\n' pytest -n $$(($$(nproc) * 3 / 2)) --dist loadfile --no-loadscope-reorder -q <"$(SKIPPED)"
 
 # All of them run in `make test`; these few show that they run without the rest of the repository.
