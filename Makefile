@@ -36,6 +36,7 @@ node_modules/.installed: package-lock.json | $(VENV)/.node
 	@npm ci --silent --no-audit --no-fund
 	@touch $@
 
+# One program runs in it, and compiles what it needs: compiling all takes longer than installing it.
 $(VENV)/checkov/.installed: requirements/checkov.txt | $(VENV)/.installed
 	@echo "installing checkov ..."
 	@$(PYTHON) -m venv $(VENV)/checkov
@@ -58,7 +59,7 @@ test-bare: ## Run the test suite as a newcomer does, in a fresh clone; as root o
 	@scripts/test-bare "$(SKIPPED)"
 
 # They wait for guests and nodes to boot half of the time: three for two cores take a quarter less time.
-# The list begins with the longest.
+# The list begins with the longest. One of them runs checkov.
 test-skipped: setup $(VENV)/checkov/.installed ## Run the tests that `make test-bare` skipped; as root, after `make tools guests kubernetes torch`
 	@xargs --no-run-if-empty --delimiter='\n' pytest -n $$(($$(nproc) * 3 / 2)) --dist loadfile --no-loadscope-reorder -q <"$(SKIPPED)"
 
@@ -144,6 +145,7 @@ format: setup ## Format the code
 	@ruff check --fix-only --quiet .
 	@ruff format .
 
+# As that of checkov.
 $(VENV)/docs/.installed: requirements/docs.txt
 	@echo "installing what builds the documentation site ..."
 	@$(PYTHON) -m venv $(VENV)/docs
